@@ -18,6 +18,7 @@ import io
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial, wraps
 from typing import (
     TYPE_CHECKING,
@@ -80,10 +81,12 @@ Given = Mapping[str, str] | Sequence[str]
 class Where(TypedDict, total=False):
     """Which models to use: `model` is a registered name or a folder, and overrides the `profile`'s.
 
-    `endpoint` is a server that is already running; its API key is in CONTESTED_API_KEY.
+    `endpoint` is a server that is already running; its API key is in CONTESTED_API_KEY. `tagger` is
+    a registered tagger or a folder, for functions that use one.
     """
 
     model: str
+    tagger: str
     profile: str
     endpoint: str
 
@@ -313,7 +316,12 @@ async def acheck(
 
     return await _found(
         CHECK_NPOV,
-        {"question": question, "pro": [*pro], "con": [*con], "response": response},
+        {
+            "question": question,
+            "pro": _texts("pro", pro),
+            "con": _texts("con", con),
+            "response": response,
+        },
         {"detector": "ablation", **where},
     )
 
@@ -337,27 +345,37 @@ async def atag(
 
     go_offline()
     given = _documents(documents)
+    statements = _texts("claims", claims)
     folder = tagger_named(tagger, source_of(ProfileOptions(), "judge"))
     with JudgementStore(default_store()) as store:
-        labelled = await stored(tagger_judge(folder), store)(list(claims), given)
+        labelled = await stored(tagger_judge(folder), store)(statements, given)
     width = len(given)
     return [
-        list(labelled.judgements[row * width : (row + 1) * width]) for row in range(len(claims))
+        list(labelled.judgements[row * width : (row + 1) * width]) for row in range(len(statements))
     ]
 
 
 async def _found(
     task: "Task[Any, Any, Any]", asked: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Found[Any]:
-    """Run a task with the given options; InputError if an option has no effect."""
+    """Run a task with the given options.
+
+    Raises:
+        InputError: An option has no effect.
+        TypeError: The task has no such option.
+    """
     from pydantic import ValidationError
 
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
-    from pipelines.option import made, refuse_idle
+    from pipelines.option import all_names, made, refuse_idle
 
     go_offline()
     given = {name: value for name, value in options.items() if value is not None}
+    names = all_names(task.options)
+    for name in given.keys() - names:
+        meant = [f"; did you mean '{near}'?" for near in get_close_matches(name, names, 1)]
+        raise TypeError(f"there is no argument '{name}'{''.join(meant)}")
     if "endpoint" in given:
         given["endpoint"] = [given["endpoint"]]
     chosen = made(task.options, given)
@@ -375,12 +393,23 @@ async def _found(
     return Found(found.result, found.cost, partial(found.view, None))
 
 
+def _texts(name: str, given: Sequence[str]) -> list[str]:
+    """The texts of a list; InputError if it is one text, which is a sequence of characters."""
+    if isinstance(given, str):
+        raise InputError(f"{name}: give a list of texts, not a single text")
+    return [*given]
+
+
 def _documents(given: Given) -> "tuple[Document, ...]":
     from pydantic import ValidationError
 
     from pipelines.data.records import Document
 
-    named = given if isinstance(given, Mapping) else {f"d{n}": t for n, t in enumerate(given, 1)}
+    named = (
+        given
+        if isinstance(given, Mapping)
+        else {f"d{number}": text for number, text in enumerate(_texts("documents", given), 1)}
+    )
     if not named:
         raise InputError("there are no documents; give one or more texts")
     made = []

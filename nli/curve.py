@@ -1,6 +1,5 @@
 """The validation curve of a training run: development pairs scored during training."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ class CurvePoint(BaseModel):
     Attributes:
         step, pairs: Batches and pairs passed.
         loss: Mean cross-entropy of the development pairs, in nats.
-        accuracy, by_source: Share labelled right, in [0, 1]; the same for each source.
+        accuracy: Share labelled right, in [0, 1].
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,7 +33,6 @@ class CurvePoint(BaseModel):
     pairs: int
     loss: float
     accuracy: float
-    by_source: dict[str, float]
 
 
 def curve(out: Path) -> list[CurvePoint]:
@@ -82,13 +80,9 @@ def evaluation(
         logits[batch] = scores.float().cpu()
     labels = torch.tensor([LABELS.index(pair.label) for pair in dev])
     right = logits.argmax(dim=1) == labels
-    by_source: dict[str, list[bool]] = defaultdict(list)
-    for pair, hit in zip(dev, right.tolist(), strict=True):
-        by_source[pair.source].append(hit)
     return CurvePoint(
         step=step,
         pairs=pairs,
         loss=torch.nn.functional.cross_entropy(logits, labels).item(),
         accuracy=right.float().mean().item(),
-        by_source={source: sum(hits) / len(hits) for source, hits in sorted(by_source.items())},
     )

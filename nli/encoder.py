@@ -14,26 +14,19 @@ if TYPE_CHECKING:
     from sentence_transformers.cross_encoder import CrossEncoder
 
 
-def new_cross_encoder(
-    encoder: Path, *, max_tokens: int, dropout: float = 0.0, seed: int
-) -> "CrossEncoder":
+def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEncoder":
     """The model that training begins with: the encoder, with a classifier for three labels.
 
     The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
     outputs are not the three labels, by name, gets a new output layer.
 
     Raises:
-        TaggerError: The folder holds no usable encoder, or one whose dropout is not set this way.
+        TaggerError: The folder holds no usable encoder.
     """
     import torch
     from sentence_transformers.cross_encoder import CrossEncoder
 
     before = check_files(encoder)
-    if dropout and "hidden_dropout_prob" not in before:
-        raise TaggerError(
-            f"{encoder} names no 'hidden_dropout_prob' in its config.json, so dropout would have no"
-            " effect; train it without"
-        )
     torch.manual_seed(seed)
     try:
         model = CrossEncoder(
@@ -48,11 +41,8 @@ def new_cross_encoder(
                 "use_safetensors": True,
                 "ignore_mismatched_sizes": True,  # a classifier with another number of labels
             },
-            config_kwargs={
-                "hidden_dropout_prob": dropout,
-                # On CPUs its random numbers, one per pair of tokens, cost more than they gain.
-                "attention_probs_dropout_prob": 0.0,
-            },
+            # On CPUs its random numbers cost more than they gain, in the few passes of a tagger.
+            config_kwargs={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
         )
         _order_outputs(model.model, before)
     except Exception as error:  # whatever error an architecture's code raises on a broken folder

@@ -1,6 +1,5 @@
 """The cross-encoder: pairs of texts in, logits out, quickly and the same in every order."""
 
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -22,7 +21,7 @@ from nli.pairs import Pair
 if TYPE_CHECKING:
     import torch
 
-Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
 Encoded = tuple[NDArray[np.int32], NDArray[np.uint8]]
 """Token and segment numbers of a pair, (tokens,) each."""
 
@@ -44,7 +43,7 @@ class Encoder:
         digest: `folder_digest` of its folder.
         max_tokens: Most tokens of one input: premise, hypothesis and special tokens together.
         special_tokens: How many of these are special tokens.
-        precision: Number format: fp32, bf16, fp16 or int8.
+        precision: Number format: fp32, bf16 or fp16.
         device: Where, as torch names it.
     """
 
@@ -68,8 +67,7 @@ class Encoder:
         Args:
             folder: See `folder.check_folder`.
             precision: `auto` is bf16 where the processor computes in it natively, fp16 on a GPU
-                without bf16, fp32 elsewhere. `int8` (CPU only) quantises the linear layers'
-                weights, and their inputs as they come.
+                without bf16, fp32 elsewhere.
             device: `cpu`, `cuda`, `cuda:1`, ...; by default the first GPU, or else the CPU.
 
         Raises:
@@ -83,9 +81,7 @@ class Encoder:
         chosen = _precision(precision, place)
         # On a CPU the short inputs of a tagger gain nothing from fused attention.
         model, tokenizer = _read(folder, attention="eager" if place.type == "cpu" else None)
-        if chosen == "int8":
-            model = _quantised(model)
-        elif chosen != "fp32":
+        if chosen != "fp32":
             model = model.to(torch.bfloat16 if chosen == "bf16" else torch.float16)
         most = most_tokens(model, tokenizer)
         model = moved(model, place, folder).eval()
@@ -99,8 +95,7 @@ class Encoder:
             device=str(place),
             _model=model,
             _tokenizer=tokenizer,
-            # int8 scales a layer's inputs by their maximum over all rows.
-            _budget=TokenBudget(1 if chosen == "int8" else token_budget(model, place, most)),
+            _budget=TokenBudget(token_budget(model, place, most)),
         )
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -204,7 +199,7 @@ class Encoder:
         fix = (
             "its weights are damaged, fetch the model again"
             if self.precision == "fp32"
-            else "use --precision fp32, and fetch the model again if that does not help"
+            else "load it in fp32, and fetch the model again if that does not help"
         )
         raise TaggerError(
             f"{self.folder} gives scores that are not numbers in {self.precision}; {fix}"
@@ -311,17 +306,6 @@ def reason(error: BaseException) -> str:
     return str(error).strip().split("\n")[0] or type(error).__name__
 
 
-def _quantised(model: Any) -> Any:
-    """Linear layers with int8 weights, a scale per row; inputs are quantised as they come."""
-    import torch
-    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
-
-    with warnings.catch_warnings():
-        # Torch will move this to another package; nothing to do here.
-        warnings.simplefilter("ignore")
-        return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig}, torch.qint8)
-
-
 def most_tokens(model: Any, tokenizer: Any) -> int:
     """Number of positions of a model, as far as it or its tokenizer says."""
     positions = getattr(model.config, "max_position_embeddings", None)
@@ -357,9 +341,7 @@ def _precision(asked: Precision, place: "torch.device") -> str:
         names = ", ".join(get_args(Precision))
         raise TaggerError(f"'{asked}' is not a precision; choose one of {names}")
     if asked == "fp16" and place.type == "cpu":
-        raise TaggerError("fp16 is slow on a CPU; choose bf16, int8 or auto there")
-    if asked == "int8" and place.type != "cpu":
-        raise TaggerError("int8 is for CPUs only; choose fp16, bf16 or auto on a GPU")
+        raise TaggerError("fp16 is slow on a CPU; choose bf16 or auto there")
     return native_precision(place) if asked == "auto" else asked
 
 

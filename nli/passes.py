@@ -27,22 +27,18 @@ class TrainingSettings(BaseModel):
         max_tokens: Within what the encoder reads.
         repeats: Source -> how often its pairs come in every pass (default 1). With 0.5 every pass
             draws half of them anew.
-        dropout: None is faster, and right for a single pass; over several passes the model would
-            memorise pairs.
         checkpoints: A kill costs at most this part of the training.
         seed: For the order of pairs and the new classifier's weights.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", title="How it learns")
 
-    base: Annotated[
-        Path, Field(description="Folder of an encoder to start from, or of a tagger to go on from.")
-    ]
+    base: Annotated[Path, Field(description="Folder of the encoder or tagger to start from.")]
     adapter: Annotated[
         int | None,
         Field(
             ge=1,
-            description="Train low-rank adapters of this rank alone, which are joined with --base.",
+            description="Train only low-rank adapters of this rank, and merge them with --base.",
         ),
     ] = None
     epochs: Annotated[float, Field(gt=0, description="Passes over the pairs.")] = 2.0
@@ -51,23 +47,19 @@ class TrainingSettings(BaseModel):
     ] = Field(default_factory=lambda known: 4e-4 if known.get("adapter") else 1e-4)
     warmup_steps: Annotated[int, Field(ge=0)] = 100
     batch_tokens: Annotated[
-        int, Field(ge=64, description="Most tokens of a batch, padding included.")
+        int, Field(ge=64, description="Maximum tokens of a batch, with padding.")
     ] = 2048
     max_tokens: Annotated[
-        int, Field(ge=16, description="Longest pair; of a longer one the longer text is cut.")
+        int, Field(ge=16, description="Maximum tokens of a pair; the longer text is cut to fit.")
     ] = 320
     repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
-    dropout: Annotated[
-        float,
-        Field(ge=0, lt=1, description="Dropout of hidden states; 0.1 for many passes."),
-    ] = 0.0
     evaluations: Annotated[
-        int, Field(ge=1, description="How often the pairs of --dev are scored on the way.")
+        int, Field(ge=1, description="Number of evaluations on --dev during training.")
     ] = 10
     checkpoints: Annotated[
-        int, Field(ge=1, description="How often the training is kept, to be resumed there.")
+        int, Field(ge=1, description="Number of checkpoints to resume from.")
     ] = 20
-    seed: Annotated[int, Field(description="Decides everything that is drawn.")] = 42
+    seed: Annotated[int, Field(description="Seed of all random draws.")] = 42
 
 
 def batches(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Self
@@ -45,7 +45,8 @@ class Tag:
         label, confidence: The most probable (the first of equals), and u, its probability.
         rationale: The passage of the premise that decided: the window in which the label is most
             probable, or on request its sentence. None for `irrelevant`, which no passage decides.
-        windows: Number of windows that the premise was read in, whole.
+        windows: Number of windows that the premise was read in, whole; 0 if one of its sentences
+            is the hypothesis.
     """
 
     probabilities: tuple[float, float, float]
@@ -53,6 +54,19 @@ class Tag:
     confidence: float
     rationale: Span | None
     windows: int
+
+
+def stated(premise: str, hypothesis: str) -> Span | None:
+    """The sentence of a premise that is the hypothesis, but for case, space and its full stop."""
+    wanted = _folded(hypothesis)
+    if wanted not in _folded(premise):
+        return None
+    return next((s for s in sentences(premise) if _folded(premise[slice(*s)]) == wanted), None)
+
+
+@lru_cache(maxsize=16)  # pairs come by premise
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold().rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,8 @@ class Tagger:
     ) -> list[Tag]:
         """Tag pairs, (n,), in their order. Equal pairs are scored once.
 
+        A premise that states the hypothesis in so many words supports it, without being scored.
+
         Args:
             pairs: Their order has no effect on a tag.
             on_progress: Called with the number of further pairs done; 0 while rationales are
@@ -118,12 +134,18 @@ class Tagger:
         """
         tell = on_progress or _say_nothing
         unique, index = distinct([Pair(*pair) for pair in pairs])
-        readings = self.read(unique, _as_pairs(len(pairs), tell))
+        verbatim = {pair: span for pair in unique if (span := stated(*pair)) is not None}
+        scored = [pair for pair in unique if pair not in verbatim]
+        if not scored:
+            tell(len(pairs))
+        readings = self.read(scored, _as_pairs(len(pairs), tell))
         tags = [self.conclude(reading) for reading in readings]
         if rationale:
             # All pairs are counted already, but a caller may want to stop here.
-            tags = self._narrowed(unique, tags, lambda _: tell(0))
-        return [tags[place] for place in index]
+            tags = self._narrowed(scored, tags, lambda _: tell(0))
+        known = dict(zip(scored, tags, strict=True))
+        known |= {pair: _supported(span) for pair, span in verbatim.items()}
+        return [known[unique[place]] for place in index]
 
     def read(
         self, pairs: Sequence[Pair], on_progress: Callable[[float], None] | None = None
@@ -223,6 +245,10 @@ class Tagger:
             scores = [float(next(shares)[column]) for _ in own]
             found[place] = replace(tags[place], rationale=own[int(np.argmax(scores))])
         return found
+
+
+def _supported(span: Span) -> Tag:
+    return Tag((1.0, 0.0, 0.0), Label.SUPPORT, 1.0, rationale=span, windows=0)
 
 
 def shipped() -> Path:

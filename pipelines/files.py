@@ -12,8 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
 from pipelines.errors import InputError
 
 LARGEST = 1 << 31
@@ -119,6 +117,8 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
     A partial file left by a killed process is removed.
     """
+    import psutil  # here, so that help need not load it
+
     with _for_a_person(path):
         partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)

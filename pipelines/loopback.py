@@ -148,7 +148,7 @@ def listening(port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise InputError(
-            f"port {port} cannot be had ({error.strerror}); name another with --port"
+            f"port {port} is not available ({error.strerror}); name another with --port"
         ) from error
     return found
 

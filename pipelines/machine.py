@@ -144,10 +144,9 @@ def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         return f"{found.name}, {found.path} ({found.digest[:12]})"
 
     yield _looked_for("tagger", judging)
-    if named["embedder"] is None:
-        packaged = default_embedder()
-        says = str(packaged or "none; name one to contested index build with --embedder")
-        yield Finding("embedder", "good" if packaged else "note", says)
+    packaged = default_embedder()
+    says = str(packaged or "none; name one to contested index build with --embedder")
+    yield Finding("embedder", "good" if packaged else "note", says)
 
 
 def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:

@@ -8,13 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipelines.conflictscore.settings import Settings
-from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from pipelines.experiment.options import JudgedOptions, source_of
 from pipelines.option import Option, words
-from serving import models
-from serving import profile as profiles
-from serving.connect import placement
 
 SMALL = "cpu-small"
 """The profile whose model ships as a package, so that a first run needs no other weights."""
@@ -42,20 +38,20 @@ class AllOptions(JudgedOptions):
             "JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, for the "
             "other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' format), "
             "`conflicts.jsonl` (CONFLICTS' format), `reports.jsonl`, `truthfulqa.jsonl` and "
-            "`topics.jsonl`.",
+            "`npov.jsonl` (annotated responses).",
             shown="bundled samples of all",
         ),
     ] = None
-    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
+    out: Annotated[Path, Option("Run folder; created, or resumed.")] = Path("results")
     limit: Annotated[
         int | None,
         Field(ge=1),
         Option(
             "Take only the first N records of each experiment.",
-            shown="all; of the bundled samples on cpu-small a first look",
+            shown="all; fewer of the bundled samples on cpu-small",
         ),
     ] = None
-    dry_run: Annotated[bool, Option("Say what each would take, and all; ask no model.")] = False
+    dry_run: Annotated[bool, Option("Only count what the experiments need.")] = False
     metric: Settings = Settings()
 
 
@@ -74,6 +70,8 @@ def stages(options: AllOptions) -> list[Stage]:
         raise InputError(
             f"{options.data} does not exist; name a JSONL file or a folder with such files"
         )
+    from serving import profile as profiles
+
     packaged = (options.profile or profiles.default_name()) == SMALL
     small = packaged and not options.model and not options.endpoint
     shared = (
@@ -91,8 +89,6 @@ def stages(options: AllOptions) -> list[Stage]:
         *words(options, "tagger"),
         *words(options.metric, *Settings.model_fields),
     )
-    every = "--split all --set unparaphrased --per-topic 4"
-    sets = every.split() if options.data else []
 
     def quick(text: str) -> list[str]:
         """Options that reduce the packaged model's work."""
@@ -149,15 +145,15 @@ def stages(options: AllOptions) -> list[Stage]:
     if not options.endpoint:  # an endpoint may not return likelihoods of prompt tokens
         add(
             "NPOV: what neutral answers leave out and add, by leaving arguments out",
-            *("npov", "topics"),
-            ("--detector", "ablation", *kept, *words(options, "model"), *sets),
+            *("npov", "npov"),
+            ("--detector", "ablation", *kept, *words(options, "model")),
             first=4,
             most=12,
         )
     add(
         "NPOV by gradients, which show it word by word",
-        *("npov", "topics"),
-        ("--detector", "salience", *shared, *sets),
+        *("npov", "npov"),
+        ("--detector", "salience", *shared),
         first=4,
         most=12,
     )
@@ -173,6 +169,8 @@ def stages(options: AllOptions) -> list[Stage]:
 
 def _asks(options: AllOptions) -> bool:
     """Whether ConflictScore queries a language model; if not, it refuses options for one."""
+    from pipelines.data.jsonl import SAMPLES, read
+
     data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
     brought = all(example.claims is not None for example in data.examples)
     return options.metric.needs_model(claims_given=brought)
@@ -190,6 +188,9 @@ def _file(data: Path | None, name: str) -> Path | Literal[""] | None:
 
 def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
     """Raise ServingError before a long job if one of its models is missing."""
+    from serving import models
+    from serving import profile as profiles
+
     source = source_of(options, "generator")
     served = source.profile.roles
     wanted = [] if options.endpoint else [served.generator, served.judge]
@@ -202,5 +203,7 @@ def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
 
 def fits_beside_servers(options: AllOptions) -> bool:
     """Whether the model for gradients has GPUs while servers hold theirs."""
+    from serving.connect import placement
+
     source = source_of(options, "generator")
     return source.on_gpus and "salience" in placement(source.profile).local

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import get_annotations
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -75,7 +75,10 @@ class Option:
 LARGEST_SEED = 2**32 - 1
 """Largest seed that numpy, and with it scikit-learn, accepts; torch accepts more."""
 
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
+OnError = Literal["stop", "skip"]
+"""What to do at a record that cannot be used."""
+
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Seed of all random draws.")]
 
 
 class OptionField(NamedTuple):
@@ -120,6 +123,12 @@ def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
     """The default of nested settings."""
     default = settings.model_fields[name].get_default(call_default_factory=True)
     return default if isinstance(default, BaseModel) else None
+
+
+def all_names(settings: type[BaseModel]) -> set[str]:
+    """The field names of all options, at any level of nesting."""
+    names = {option.name for option in options_of(settings)}
+    return names.union(*(all_names(inside) for _, inside in nested(settings)))
 
 
 def made(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pipelines.experiment.experiment import Experiment
+    from pipelines.experiment.options import RunOptions
     from pipelines.experiment.publish import Runs
     from pipelines.runs.folder import RunFolder
 
@@ -20,6 +21,19 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "npov": "pipelines.npov.experiment",
 }
 """Command name -> module that declares the experiment, in report order."""
+
+OPTIONS: Final[dict[str, str]] = {
+    "conflictscore": "pipelines.conflictscore.settings.ScoreOptions",
+    "conflict-detection": "pipelines.conflictscore.settings.DetectionOptions",
+    "report-writing": "pipelines.conflictscore.settings.ReportOptions",
+    "truthfulqa": "pipelines.conflictscore.settings.TruthOptions",
+    "both-sides": "pipelines.conflictscore.settings.BothSidesOptions",
+    "conrag": "pipelines.conrag.settings.ConragOptions",
+    "conflicts": "pipelines.conflicts.settings.ConflictsOptions",
+    "madam-rag": "pipelines.madam_rag.settings.MadamOptions",
+    "npov": "pipelines.npov.settings.NpovOptions",
+}
+"""Name of the command -> its options, so that `--help` need not import the experiment."""
 
 CONFLICTSCORE: Final = (
     "ConflictScore: Measuring How Language Models Handle Conflicting Evidence "
@@ -40,6 +54,15 @@ PAPERS: Final = dict.fromkeys(EXPERIMENTS, CONFLICTSCORE) | {
 def experiment(name: str) -> "Experiment[Any, Any]":
     """The declaration of one of `EXPERIMENTS`."""
     found: Experiment[Any, Any] = import_module(EXPERIMENTS[name]).EXPERIMENT
+    return found
+
+
+def options(name: str) -> "type[RunOptions]":
+    """The options of one of `EXPERIMENTS`."""
+    if name not in OPTIONS:
+        return experiment(name).options
+    module, _, kind = OPTIONS[name].rpartition(".")
+    found: type[RunOptions] = getattr(import_module(module), kind)
     return found
 
 

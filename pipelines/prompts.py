@@ -1,7 +1,7 @@
 """Prompts are Jinja files, one per call; a user's folder can override ours."""
 
 import hashlib
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -110,7 +110,7 @@ class Prompt:
             text = _compiled(self.source).render(**variables)
         except Exception as error:  # the user's own template can fail in any way
             raise InputError(
-                f"the prompt '{self.name}' cannot be filled in ({error}); fix its template"
+                f"the prompt '{self.name}' cannot be filled in ({error}); fix the template"
             ) from error
         return [{"role": "user", "content": text.strip()}]
 
@@ -118,6 +118,13 @@ class Prompt:
     def digest(self) -> str:
         """SHA-256 of the source, so that a table can name its prompt."""
         return hashlib.sha256(self.source.encode()).hexdigest()
+
+
+def load_all(
+    folder: str, variables: Mapping[str, Set[str]], overrides: Path | None = None
+) -> dict[str, Prompt]:
+    """The prompts of a folder, by name; `variables` has what each is given. See `load`."""
+    return {name: load(f"{folder}/{name}", given, overrides) for name, given in variables.items()}
 
 
 def load(name: str, variables: Set[str], overrides: Path | None = None) -> Prompt:
@@ -181,6 +188,4 @@ def _check_overrides(folder: Path) -> None:
     for path in sorted(folder.rglob("*.j2")):
         name = path.relative_to(folder).as_posix()
         if name not in ours:
-            raise InputError(
-                f"{path} is in the place of no prompt; there are {', '.join(sorted(ours))}"
-            )
+            raise InputError(f"{path} matches no prompt; there are {', '.join(sorted(ours))}")

@@ -3,7 +3,7 @@
 A tagger compares sentences of different documents that share words, in both directions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel, Field
@@ -16,12 +16,6 @@ from pipelines.text import words
 
 NEAREST: Final = 4
 """How many sentences of other documents, best by BM25, each sentence is compared with."""
-
-THRESHOLD: Final = 0.5
-"""Lowest probability of a reported contradiction.
-
-Chosen on the training half; 3 % false alarms on the test half.
-"""
 
 LEAST_WORDS: Final = 4
 """Minimum words of a statement; anything shorter is a heading or a list fragment."""
@@ -79,7 +73,6 @@ def screen(
     sets: Sequence[Sequence[Document]],
     tagger: Tagging,
     threshold: float,
-    on_progress: Callable[[int], None] | None = None,
 ) -> Screening:
     """Compare the statements of documents with those of others in the same set.
 
@@ -87,7 +80,6 @@ def screen(
         sets: Sets of documents; ids are unique across all sets.
         tagger: Reads each pair in both directions.
         threshold: Lowest probability, in [0, 1], to report.
-        on_progress: Called with the number of further readings done, two per pair.
 
     Raises:
         TaggerError: A pair cannot be read.
@@ -99,8 +91,7 @@ def screen(
             Pair(premise.passage, hypothesis.text)
             for one, other in pairs
             for premise, hypothesis in ((one, other), (other, one))
-        ],
-        on_progress,
+        ]
     )
     denials = [reading.probabilities[1] for reading in readings]
     compared = [

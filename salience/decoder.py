@@ -12,7 +12,6 @@ from salience.errors import SalienceError
 from salience.gradients import Progress, token_salience
 from salience.limits import Limits
 from salience.placing import placed
-from salience.spans import span_salience
 from salience.variants import Engine, Measure, Precision, Target
 from salience.words import Offset
 
@@ -200,43 +199,12 @@ class Decoder:
             limits=self.limits,
             on_progress=on_progress,
         )
-        return self._finite(found)[len(found) - len(encoded.ids) :]
-
-    def span_salience(
-        self, encoded: Encoded, spans: Sequence[Offset], *, target: Target = "logit"
-    ) -> NDArray[np.floating]:
-        """Signed attribution of response tokens to parts of the text, (spans, n - m).
-
-        See `spans.span_salience`; here spans are characters [start, end) in prompt + response. A
-        token with a character in a span belongs to it.
-
-        Raises:
-            SalienceError: A span has no token, memory does not suffice, or a gradient is not a
-                finite number.
-        """
-        found = []
-        for start, end in spans:
-            places = [n for n, (a, b) in enumerate(encoded.offsets) if a < end and start < b]
-            if not places:
-                raise SalienceError(f"no token stands in the characters {start} to {end}")
-            found.append((places[0], places[-1] + 1))
-        salience = span_salience(
-            self.model,
-            self._ids(encoded),
-            encoded.prompt_tokens,
-            found,
-            target=target,
-            limits=self.limits,
-        )
-        return self._finite(salience)
-
-    def _finite(self, salience: NDArray[np.floating]) -> NDArray[np.floating]:
-        if not np.isfinite(salience).all():
+        if not np.isfinite(found).all():
             raise SalienceError(
                 f"gradients of {self.folder.name} are not finite in {self.precision}; take fp32, "
                 "or check its weights"
             )
-        return salience
+        return found[len(found) - len(encoded.ids) :]
 
     def _ids(self, encoded: Encoded) -> Any:
         import torch

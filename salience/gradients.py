@@ -83,7 +83,8 @@ def token_salience(
         SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
-    check_prompt(prompt_tokens, tokens)
+    if not 1 <= prompt_tokens < tokens:
+        raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
     if target not in get_args(Target) or measure not in get_args(Measure):
         raise ValueError(f"unknown target '{target}' or measure '{measure}'")
     if engine not in get_args(Engine) or (chunk is not None and chunk < 1):
@@ -117,12 +118,6 @@ def token_salience(
             done += count
             on_progress(done, len(wanted))
     return salience
-
-
-def check_prompt(prompt_tokens: int, tokens: int) -> None:
-    """Raise a `ValueError` if the prompt or the response has no tokens."""
-    if not 1 <= prompt_tokens < tokens:
-        raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
 
 
 def _read(model: Any, ids: "torch.Tensor", prefix: NDArray[np.floating] | None) -> "torch.Tensor":

@@ -1,4 +1,4 @@
-"""Maps between the words, or tokens, of an input and those of a response (NPOV, section 3.2)."""
+"""Maps between the words of an input and those of a response (NPOV, section 3.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,18 +13,15 @@ from salience.words import Offset, Word, content_words
 
 @dataclass(frozen=True)
 class WordMap:
-    """M_words with its words; or M_tokens, where every word is a token.
+    """M_words with its words.
 
     Attributes:
         encoded: Prompt and response in tokens.
-        salience: (n, n - m), between tokens; the map is made from it. Columns that the words of the
-            response do not need may be 0.
         given, response: Words of each part of the prompt and of the response, in order.
         values: (words of all parts given, words of all parts of the response), in [0, 1].
     """
 
     encoded: Encoded
-    salience: NDArray[np.floating]
     given: tuple[tuple[Word, ...], ...]
     response: tuple[tuple[Word, ...], ...]
     values: NDArray[np.floating]
@@ -52,33 +49,6 @@ def response_tokens(encoded: Encoded, words: Sequence[Sequence[Word]]) -> list[i
     return sorted(token - encoded.prompt_tokens for token in found)
 
 
-def tokens_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...], ...]:
-    """Tokens of parts of a text, each as a word of its own, otherwise as `words_of`.
-
-    Special tokens have no text and are left out, as is white space. Tokens that share a character,
-    such as the bytes of an emoji, become one word: no text shows them separately.
-    """
-    return tuple(tuple(_tokens(encoded, span)) for span in spans)
-
-
-def _tokens(encoded: Encoded, span: Offset) -> list[Word]:
-    found: list[Word] = []
-    for n, (first, last) in enumerate(encoded.offsets):
-        start, end = max(first, span[0]), min(last, span[1])
-        piece = encoded.text[start:end]
-        if not piece.strip():
-            continue
-        start += len(piece) - len(piece.lstrip())
-        end = start + len(piece.strip())
-        tokens: tuple[int, ...] = (n,)
-        if found and start < found[-1].end:
-            before = found.pop()
-            start, end = before.start, max(before.end, end)
-            tokens = (*before.tokens, n)
-        found.append(Word(encoded.text[start:end], start, end, tokens))
-    return found
-
-
 def word_map(
     encoded: Encoded,
     salience: NDArray[np.floating],
@@ -87,12 +57,12 @@ def word_map(
 ) -> WordMap:
     """Words' salience from that of all tokens, (n, n - m), from `Decoder.salience`.
 
-    `given` and `response` are words of parts of each, from `words_of` or `tokens_of`.
+    `given` and `response` are words of parts of each, from `words_of`.
     """
     rows = [word for part in given for word in part]
     columns = [word for part in response for word in part]
     values = word_salience(normalised(salience), rows, columns, encoded.prompt_tokens)
-    return WordMap(encoded, salience, tuple(map(tuple, given)), tuple(map(tuple, response)), values)
+    return WordMap(encoded, tuple(map(tuple, given)), tuple(map(tuple, response)), values)
 
 
 def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:

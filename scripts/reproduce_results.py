@@ -38,7 +38,7 @@ WIKICONTRADICT = "--release wikicontradict={data}/wikicontradict/wiki_contradict
 FILES = {
     "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --release climate-fever={CLIMATE}",
     "bench.jsonl": f"{RAMDOCS} {CONFLICTQA} {WIKICONTRADICT} --questions 75",
-    "climate-fever.jsonl": f"--climate-fever {CLIMATE}",
+    "climate-fever.jsonl": f"--release climate-fever={CLIMATE}",
     "wikicontradict.jsonl": WIKICONTRADICT,
 }
 """Input files -> the arguments of `contested lab conflictbench` that create them."""
@@ -51,8 +51,6 @@ BOTH_SIDES = f"both-sides --data {PEOPLE} --claims sentences --judge"
 MADAM = "madam-rag --data {data}/ramdocs/*.jsonl --sample 30"
 TYPES = "conflicts --data {data}/conflicts/*.jsonl* --classifier choice --on-overflow cut"
 ANSWERS = f"{TYPES} --types choice --judge tagger --answer-tokens 256 --limit 40"
-NPOV = "npov --data {data}/procon/procon_topics.json --per-topic"
-NPOV_5 = f"{NPOV} 5 --set paraphrased --detector"
 FEEDBACK = "truthfulqa --claims sentences --hedge --answer-tokens 160 --truth tagger --judge"
 REPORTS = "report-writing --judge tagger --on-overflow cut"
 # fmt: off
@@ -72,8 +70,6 @@ RUNS = (
         f"{FOOL_ME_TWICE} --limit 30", 1),
     Run("both-sides-tagger", "ConflictScore by the tagger against people",
         f"{BOTH_SIDES} tagger", 5),
-    Run("npov-tagger", "NPOV by the tagger and embeddings, 2,560 responses",
-        f"{NPOV} 20 --detector tagger", 20),
     # Answers of one run are cached for the next.
     Run("detection-model", "Conflict Detection by Qwen 1.5B", f"{DETECTION} model", 60, "cpu-1.5b"),
     Run("detection-cascade", "Conflict Detection by the cascade", f"{DETECTION} cascade", 1,
@@ -98,10 +94,6 @@ RUNS = (
         f"{FOOL_ME_TWICE} {WRITTEN}", 210, "cpu-1.5b"),
     Run("both-sides", "ConflictScore by Qwen 1.5B against people", f"{BOTH_SIDES} model", 80,
         "cpu-1.5b"),
-    Run("npov-ablation", "NPOV, arguments left out of Qwen 1.5B's prompt", f"{NPOV_5} ablation",
-        100, "cpu-1.5b"),
-    Run("npov-ablation-0.5b", "NPOV, arguments left out of Qwen 0.5B's prompt",
-        f"{NPOV_5} ablation", 40, "cpu-0.5b"),
     Run("detection-smollm2", "Conflict Detection by SmolLM2", f"{DETECTION} model --anyway", 15,
         "cpu-small"),
     Run("madam-methods-smollm2", "MADAM-RAG and its baselines by SmolLM2", MADAM, 10, "cpu-small"),
@@ -114,8 +106,6 @@ RUNS = (
         f"{FEEDBACK} tagger", 12, "cpu-small"),
     Run("conrag-written-smollm2", "ConRAG by SmolLM2", f"{FOOL_ME_TWICE} {WRITTEN}", 5,
         "cpu-small"),
-    Run("npov-ablation-smollm2", "NPOV, arguments left out of SmolLM2's prompt",
-        f"{NPOV_5} ablation", 8, "cpu-small"),
 )
 # fmt: on
 

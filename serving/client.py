@@ -177,7 +177,7 @@ class Client:
         """
         if self.tokenizer is None:
             raise ServingError(
-                f"where the words of a text stand takes the tokenizer of {self.model.name}; "
+                f"finding the words of a text takes the tokenizer of {self.model.name}; "
                 "register the model's folder with 'contested models add' and name it with --model"
             )
         before, _ = self.tokenizer.plain(prompt, begins=True)

@@ -355,7 +355,7 @@ async def ask(
         why = in_short(str(fault)) or f"no reply in {WHOLE_S / 3600:g} hours"
         raise ServingError(
             f"the server at {line.endpoint.url} did not answer in time ({why}); "
-            "what was answered is kept: start the same command again"
+            "all answers are kept: run the same command again"
         ) from fault
     raise AssertionError("unreachable: every try returns or raises")
 

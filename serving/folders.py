@@ -8,16 +8,13 @@ make the digest, everything else (README, licence, pickles beside the safetensor
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from serving.errors import ServingError
-
-OnBytes = Callable[[int], None]
-"""Called with the number of further bytes hashed, for a progress bar."""
 
 DECIDING = (
     *("*.safetensors", "*.index.json", "config.json", "generation_config.json"),
@@ -34,7 +31,6 @@ DECIDING = (
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The safetensors library has the same limit.
 _LONGEST_HEADER = 100_000_000
-_CHUNK = 1 << 20
 _IMPORT = "a GGUF file is unpacked by contested models add FILE.gguf --name NAME"
 
 
@@ -87,12 +83,7 @@ def deciding_files(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in names}
 
 
-def deciding_bytes(folder: Path) -> int:
-    """The size of all deciding files, in bytes, which hashing the folder has to read."""
-    return sum(file.stat().st_size for file in deciding_files(folder).values())
-
-
-def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, FileRecord]:
+def fingerprint(folder: Path) -> dict[str, FileRecord]:
     """Hash every deciding file of a folder; ServingError if one cannot be read."""
     records = {}
     try:
@@ -101,7 +92,7 @@ def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, F
             # afterwards.
             state = file.stat()
             records[name] = FileRecord(
-                sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
+                sha256=sha256_of(file), size=state.st_size, mtime_ns=state.st_mtime_ns
             )
     except OSError as error:
         raise ServingError(f"the model folder {folder} cannot be read: {error}") from error
@@ -118,15 +109,10 @@ def digest_of(files: Mapping[str, FileRecord]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
-    """SHA-256 (hex) of a file, read in chunks of 1 MiB."""
-    digest = hashlib.sha256()
-    chunk = memoryview(bytearray(_CHUNK))
-    with file.open("rb", buffering=0) as stream:
-        while length := stream.readinto(chunk):
-            digest.update(chunk[:length])
-            on_bytes(length)
-    return digest.hexdigest()
+def sha256_of(file: Path) -> str:
+    """SHA-256 (hex) of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_object(file: Path) -> dict[str, Any]:

@@ -20,13 +20,9 @@ OnStep = Callable[[str], None]
 """Called with the current step, in a few words."""
 
 _MAGIC = b"GGUF"
-# For a tokenizer with merges ("gpt2"): how text is split before them. GPT-2's own rule fits the
-# first group, transformers knows the others; "smollm" is neither and is set here.
-_LLAMA3_SPLITS = {"llama3", "llama-v3", "llama-bpe", "falcon3", "smaug-bpe", "dbrx"}
-_KNOWN_SPLITS = _LLAMA3_SPLITS | {
-    *("default", "gpt-2", "gpt2", "phi-2", "jina-en", "mpt", "olmo", "roberta-bpe"),
-    *("qwen2", "deepseek-r1-qwen", "qwen35", "tekken", "gpt-4o", "smollm"),
-}
+# How text is split before a tokenizer's merges: GPT-2's rule ("default"), rules that transformers
+# knows, and "smollm", which is set here.
+_KNOWN_SPLITS = {"default", "qwen2", "qwen35", "smollm"}
 
 
 def check_gguf(file: Path) -> None:
@@ -95,10 +91,10 @@ def _convert(file: Path, folder: Path, say: OnStep) -> None:
     logging.disable_progress_bar()
     described, _ = read_gguf_metadata(str(file))
     kind, split = _way_of_splitting(described)
-    if kind == "gpt2" and split not in _KNOWN_SPLITS:
+    if kind != "gpt2" or split not in _KNOWN_SPLITS:
         raise ServingError(
-            f"{file} splits text in a way that is not known here ('{split}'), so its tokens could "
-            "be others; use the model's safetensors"
+            f"{file} splits text by an unknown rule ('{kind}', '{split}'), so its tokens could "
+            "differ; use the model's safetensors"
         )
     where = {"gguf_file": file.name, "local_files_only": True}
     say("unpacking the weights")
@@ -151,16 +147,13 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> None:
     """Put back settings that transformers drops from a tokenizer that it reads from a GGUF."""
     from tokenizers import pre_tokenizers, processors
 
-    kind, split = _way_of_splitting(described)
-    if kind == "gpt2" and split == "smollm":
+    _, split = _way_of_splitting(described)
+    if split == "smollm":
         digits = pre_tokenizers.Digits(individual_digits=True)
         rest = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
-    starts_with_bos = described.get(
-        "tokenizer.ggml.add_bos_token", kind == "llama" or split in _LLAMA3_SPLITS
-    )
-    if starts_with_bos and tokenizer.bos_token is not None:
-        bos = tokenizer.bos_token
+    bos = tokenizer.bos_token
+    if described.get("tokenizer.ggml.add_bos_token", False) and bos is not None:
         tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{bos} $A",
             pair=f"{bos} $A {bos}:1 $B:1",

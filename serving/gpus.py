@@ -6,8 +6,6 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import psutil
-
 ORDER: Mapping[str, str] = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Makes CUDA count GPUs as the driver's tool does. CUDA's default puts the fastest first, so that
 the same number means different cards on a machine with several kinds."""
@@ -76,6 +74,8 @@ def _gpu(line: str) -> Gpu:
     if divided == "Enabled":
         sizes = 0.0, 0.0
     elif "N/A" in total + free:
+        import psutil
+
         memory = psutil.virtual_memory()
         sizes = memory.total / 2**30, memory.available / 2**30
     else:

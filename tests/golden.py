@@ -29,21 +29,9 @@ from pipelines.cli.app import main
 
 KEPT = Path(__file__).parent / "golden"
 
-TOPIC = {
-    "topic": "dams",
-    "question": "Should it stay?",
-    "pro": ["It holds drinking water.", "The dam is there."],
-    "con": ["Salmon cannot pass.", "Others say that."],
-}
-ORGANIC = {
-    "id": "o1",
-    "question": TOPIC["question"],
-    "pro": TOPIC["pro"][:1],
-    "con": TOPIC["con"][:1],
-    "response": "Supporters say that it holds drinking water; people see this.",
-    "coverage": "full",
-    "uncovered": [TOPIC["con"][0]],
-}
+TEST_SETS = Path(__file__).parent / "npov_test_sets.jsonl"
+"""Four responses of a template, each with the errors put into it, and an organic one."""
+
 ALCE = [
     {
         "sample_id": f"s{number}",
@@ -95,8 +83,7 @@ RUNS = {
         "conflicts --judge tagger --name second --against all --limit 6 {llm}",
     ],
     "npov": [
-        f"npov --data {{topics}} --organic {{organic}} --set unparaphrased --per-topic 4 "
-        f"--model {{tiny}} --precision fp32 --detector {detector}"
+        f"npov --data {{test_sets}} --model {{tiny}} --precision fp32 --detector {detector}"
         for detector in ("salience", "classifier")
     ],
 }
@@ -156,13 +143,10 @@ def golden() -> Iterator[Golden]:
         home = Path(name)
         made = home / "made"
         made.mkdir()
-        for file, value in (("topics", TOPIC), ("organic", ORGANIC)):
-            (made / f"{file}.jsonl").write_text(json.dumps(value) + "\n")
         (made / "asqa_eval.json").write_text(json.dumps(ALCE))
         given = {
             "{alce}": [str(made / "asqa_eval.json")],
-            "{topics}": [str(made / "topics.jsonl")],
-            "{organic}": [str(made / "organic.jsonl")],
+            "{test_sets}": [str(TEST_SETS)],
             "{tiny}": [str(saved(made / "tiny"))],
             "{llm}": ["--endpoint", endpoint.url],
         }

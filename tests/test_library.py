@@ -86,6 +86,17 @@ def test_what_asks_a_model(endpoint: Scripted, monkeypatch: pytest.MonkeyPatch) 
     assert [source.title for source in resolved.result.asked.sources] == [*DOCUMENTS]
 
 
+def test_a_text_is_no_list_and_a_misspelt_argument_is_refused() -> None:
+    with pytest.raises(library.Error, match="documents: give a list of texts"):
+        library.score(CLAIM, CLAIM)
+    with pytest.raises(library.Error, match="claims: give a list of texts"):
+        library.tag(CLAIM, DOCUMENTS)
+    with pytest.raises(library.Error, match="pro: give a list of texts"):
+        library.check(CLAIM, CLAIM, [CLAIM], CLAIM)
+    with pytest.raises(TypeError, match="there is no argument 'judg'; did you mean 'judge'"):
+        library.ask(CLAIM, DOCUMENTS, judg="model")  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(
     ("documents", "message"),
     [([], "there are no documents"), ({"a": " "}, "document 'a': "), ({"": "b"}, "document '': ")],

@@ -8,6 +8,7 @@ that the study reads, with everybody's votes.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from pipelines.annotation.agreement import all_ratings
 from pipelines.annotation.subject import Subject
@@ -49,12 +50,13 @@ def write_labels(folder: RunFolder) -> None:
             votes[response][person.annotator][person.subject.kind] = label
     lines = []
     for name, example in _written(folder).items():
-        labels = {
-            kind: [vote[kind] for vote in votes[name].values() if kind in vote] for kind in KINDS
-        }
-        if all(labels.values()):
-            errors = {kind: by_majority(given) for kind, given in labels.items()}
-            line = {"id": name, **example.model_dump(), **errors, "votes": votes[name]}
+        line: dict[str, Any] = {"id": name, **example.model_dump(), "votes": votes[name]}
+        for kind in KINDS:
+            labels = [vote[kind] for vote in votes[name].values() if kind in vote]
+            if not labels:
+                break
+            line[kind] = by_majority(labels)
+        else:
             lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     replace_text(folder.path / "study.labels.jsonl", "".join(lines))
 

@@ -29,7 +29,7 @@ class AnnotateOptions(Options):
     sample: Annotated[
         int | None,
         Field(ge=1),
-        Option("How many to label.", shown="100, or all if fewer", only=LABELLED),
+        Option("Number of labels.", shown="100, or all if fewer", only=LABELLED),
     ] = None
     by: Annotated[
         str | None,
@@ -49,19 +49,19 @@ class AnnotateOptions(Options):
     kind: Annotated[
         str | None,
         Option(
-            "Which labels: `relation`, `type-choice`, `behaviour`, `grounding`.",
+            "Kind of labels: `relation`, `type-choice`, `behaviour`, `grounding`.",
             shown="the only ones",
         ),
     ] = None
-    port: Annotated[int, Field(ge=0, le=65535), Option("Port of the page; 0 takes a free one.")] = 0
+    port: Annotated[int, Field(ge=0, le=65535), Option("Port of the page; 0 picks a free one.")] = 0
     results: Annotated[bool, Option("Show how far people agree with the judge.")] = False
 
 
 @flat
 def annotate(options: AnnotateOptions) -> None:
-    """Label, blind, a sample of what a judge labelled, on a page of this machine.
+    """Label a sample of what a judge labelled, blind, on a local page.
 
-    Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are kept in the
+    Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are stored in the
     run folder at once; the same command resumes. --results shows how far the judge agrees with
     people, and people with each other. In the folder of `contested lab study-npov` people label
     the responses, which nothing has judged.
@@ -94,7 +94,7 @@ def annotate(options: AnnotateOptions) -> None:
             f"{len(drawn.items):,} {subject.labelling.counted} to label{how}; "
             f"{len(labels.given):,} of them done"
         )
-        print(f"open {address}\nCtrl-C ends it; labels are kept at once", flush=True)
+        print(f"open {address}\nCtrl-C stops it; labels are stored at once", flush=True)
 
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
         serve(subject, drawn.items, labels, options.port, told)

@@ -20,6 +20,7 @@ COMPLETE: Final = "_CONTESTED_COMPLETE"
 """By which a shell asks what a line may go on with."""
 
 INTERRUPTED = 130
+STOPPED = "stopped; all answers so far are kept, and the same command resumes"
 USER_ERROR = 2
 
 
@@ -40,7 +41,7 @@ def _task(name: str) -> Callable[..., Any]:
 def _experiment(name: str) -> Callable[..., Any]:
     from pipelines.cli.run import command_of
 
-    return _command("run_all") if name == "all" else command_of(papers.experiment(name))
+    return _command("run_all") if name == "all" else command_of(name)
 
 
 def _models(name: str) -> Callable[..., Any]:
@@ -56,40 +57,40 @@ def _index(name: str) -> Callable[..., Any]:
 
 
 EXAMPLES: Final = {
-    "score": "Score one answer by the documents it was written from.",
-    "screen": "See which statements of documents contradict each other.",
-    "ask": "See what documents say for a claim and against it.",
-    "debate": "Let documents debate a question.",
-    "resolve": "See how sources disagree over a question, and answer it.",
+    "score": "Score an answer by the documents it was written from.",
+    "screen": "Find statements in documents that contradict each other.",
+    "ask": "Answer with the evidence for and against a claim.",
+    "debate": "Let agents debate a question, one per document.",
+    "resolve": "Name the conflict between sources, and answer.",
     "answer-npov": "Answer a controversial question from arguments of both sides.",
-    "check-npov": "Find what a neutral answer leaves out, and what it adds.",
-    "salience": "See which words of a prompt each word of a response rests on.",
+    "check-npov": "Find errors in a neutral answer: omissions and additions.",
+    "salience": "Show which words of a prompt a response rests on.",
 }
 RUN: Final = dict.fromkeys(papers.EXPERIMENTS, "") | {
     "conflictscore": "Score every response of a file.",
     "conflict-detection": "Detect conflicting documents; count how often a judge is right.",
-    "report-writing": "Have reports written from documents that disagree; score them.",
-    "truthfulqa": "Answer TruthfulQA from documents, and again from their conflict.",
-    "both-sides": "Measure ConflictScore by what people say of answers.",
+    "report-writing": "Write reports from documents that disagree, and score them.",
+    "truthfulqa": "Answer TruthfulQA, and again once the conflict is known.",
+    "both-sides": "Compare ConflictScore with what people say of answers.",
     "conrag": "Compare ConRAG with its baselines and ablations.",
     "conflicts": "Predict types of conflict, answer, and judge the answers.",
     "madam-rag": "Compare a debate of agents with methods without one.",
     "npov": "Compare detectors of hallucination and coverage errors.",
-    "all": "Run them all, over bundled samples or data of your own.",
+    "all": "Run all of them, over bundled samples or your own data.",
 }
 RESULTS: Final = {
-    "compare": "See what differs between two runs.",
-    "annotate": "Label what a judge labelled, blind, and see who agrees.",
+    "compare": "Compare two run folders.",
+    "annotate": "Label a judge's examples blind, and measure agreement.",
     "export": "Write a run as Parquet files, or one example as JSON.",
-    "trust": "Try a judge with hostile documents.",
+    "trust": "Test a judge with hostile documents.",
 }
 MACHINE: Final = {
-    "web": "Try all of this on a page in the browser.",
-    "doctor": "See what this machine has, and what is missing.",
+    "web": "Use all of this in the browser.",
+    "doctor": "Check whether this machine has everything it needs.",
     "serve": "Serve a model with vLLM on this machine.",
 }
 MODELS: Final = {
-    "list": "Show the registered models, or check their files.",
+    "list": "Show the registered models.",
     "add": "Register a model: a folder, or a GGUF file.",
 }
 LAB: Final = {
@@ -144,10 +145,9 @@ Examples:
             "models",
             """Register, list and check the models of this machine.
 
-A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is ever
-downloaded, code that comes with a model is never run, pickle weights are refused. The SHA-256 of
-every file that decides a model's answers is kept beside the folder, and the digest of them all
-stands in every result.""",
+A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is
+downloaded, code in a model folder is never run, and pickle weights are refused. The SHA-256 of all
+files that decide a model's answers is stored beside the folder, their digest in every result.""",
             listed(MODELS, _models),
             panel="This machine",
         ),
@@ -189,8 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A group without a command has shown its help.
         return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
-        _tell("stopped; what was answered is kept, the same command resumes it")
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
         return 0  # whoever read our output has seen enough
     except OSError as error:
@@ -202,6 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, Exception) or not is_fault(error):
             raise
         code = _tell(f"a tokenizer failed ({error}); fetch the model again, its files are damaged")
+    if code == INTERRUPTED:  # typer makes a code of Ctrl-C
+        _tell(STOPPED)
     return code if isinstance(code, int) else 0
 
 

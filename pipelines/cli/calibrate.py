@@ -41,29 +41,31 @@ class CalibrateOptions(LlmOptions):
     pairs: Annotated[Path, Option("File of labelled pairs that the judge was not trained on.")]
     judge: Annotated[
         Literal["tagger", "model"],
-        Option("What is calibrated: the tagger, or a language model."),
+        Option("Judge to calibrate: the tagger, or a language model."),
     ] = "tagger"
     tagger: Annotated[
         Path | None,
         Option(
             "Folder of the tagger; calibration.json is written into it.",
-            shown="with --dry-run the one that comes with contested",
+            shown="with --dry-run, the bundled one",
             only=TAGGER,
         ),
     ] = None
     dry_run: Annotated[
         bool,
         Option(
-            "Measure only, and write nothing; a language model is asked all the same.",
+            "Only measure, write nothing. A language model is still asked.",
             name="--dry-run",
         ),
     ] = False
     method: Annotated[
         Literal["best", "temperature", "isotonic"],
-        Option("How a tagger is calibrated; `best` keeps what suits unseen pairs.", only=FITTED),
+        Option(
+            "How to calibrate a tagger; `best` picks the better one on unseen pairs.", only=FITTED
+        ),
     ] = "best"
     report: Annotated[Path | None, Option("Folder for the tables.")] = None
-    limit: Annotated[int | None, Field(ge=1), Option("Take N random pairs.")] = None
+    limit: Annotated[int | None, Field(ge=1), Option("Use N random pairs.")] = None
     seed: Seed = 42
 
 
@@ -79,9 +81,9 @@ def calibrate(options: CalibrateOptions) -> None:
         contested lab calibrate --judge model --pairs held-out.jsonl
 
     A tagger gets `calibration.json` in its folder: a temperature or isotonic regression, and the
-    points from which a cascade takes its threshold. A language model that is asked by `choice` gets
-    a correction of its label probabilities in `corrections/` in CONTESTED_HOME, for every run with
-    the same model and prompt. See docs/nli.md and docs/judges.md.
+    points that set the threshold of a cascade. A language model asked by `choice` gets a correction
+    of its label probabilities in `corrections/` in CONTESTED_HOME, for all runs with the same model
+    and prompt. See docs/nli.md and docs/judges.md.
     """
     if options.judge == "tagger":
         names = tuple(LlmOptions.model_fields)
@@ -152,7 +154,6 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     """Fit a correction on all pairs, measured by cross-validation, and store it."""
     from pipelines.files import read_bytes, replace_text
     from pipelines.judge import correction as corrections
-    from pipelines.judge.calibrating import cross_corrected, fitted
     from pipelines.report.tagger import Predictions, calibration_table
 
     judge, answers = asyncio.run(_ask(options, rows))
@@ -161,8 +162,8 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     pairs, raw = [row for row, _ in known], [shares for _, shares in known]
     gold = [RELATION_OF[row.label] for row in pairs]
     groups = [row.group or row.hypothesis for row in pairs]
-    made = cross_corrected(raw, gold, groups, seed=options.seed)
-    correction = fitted(raw, gold).model_copy(
+    made = corrections.cross_corrected(raw, gold, groups, seed=options.seed)
+    correction = corrections.fitted(raw, gold).model_copy(
         update={
             "digest": hashlib.sha256(read_bytes(options.pairs)).hexdigest(),
             "judge": judge.identity,
@@ -210,7 +211,7 @@ async def _ask(
     """What a language model says of the pairs, uncorrected; None of one that does not fit."""
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import Needs, refuse_missing
-    from pipelines.judge.calibrating import shares_of
+    from pipelines.judge.correction import shares_of
     from pipelines.judge.model import model_judge
     from pipelines.judge.store import stored
 

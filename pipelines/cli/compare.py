@@ -38,7 +38,7 @@ class CompareOptions(Options):
 def compare(options: CompareOptions) -> None:
     """Compare two run folders: their settings, their scores, and the verdicts that changed.
 
-    Runs are matched by name, or if an experiment has a single run in both. Only the folders are
+    Runs are matched by name, or if an experiment has a single run in both. The folders are only
     read.
 
     Examples:
@@ -86,7 +86,7 @@ def _show(found: "FolderComparison") -> None:
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if not found.changes:
-        console.print("no difference in how they were made")
+        console.print("both were made in the same way")
     for table in tables:
         if not table.rows:
             continue

@@ -1,31 +1,22 @@
 """`contested lab conflictbench`: examples of Conflict Detection from released data sets."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
-from rich.console import Console
 
 from pipelines.cli.flat import flat
 from pipelines.conflictscore.settings import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
-from pipelines.experiment.cost import cost_line
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import AsInPaper, LlmOptions
-from pipelines.judge.examples import write
 from pipelines.option import Option, WithPresets, listed, named, refuse_given, told
-from pipelines.report.progress import STDERR, say, show
-from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from pipelines.conflictscore.detection.questions import QuestionAnswer
 
 RELEASES: Final = {
     "ambigdocs": "test.json",
-    "contraqa": "queries.json, then corpus.json of its noisy corpus, then, if at hand, "
-    "q_rel_dev.tsv of its older release, which has links",
+    "contraqa": "queries.json, then corpus.json of its noisy corpus",
     "macnoise-nq": "a file of MacNoise on Natural Questions",
     "macnoise-tqa": "a file of MacNoise on TriviaQA",
     "conflictingqa": "JSON Lines",
@@ -62,20 +53,26 @@ class BenchOptions(WithPresets, LlmOptions):
         Option("Take at most N random questions of a source."),
     ] = None
     claims_by: Annotated[
-        Literal["rules", "model"], Option("Who turns question and answer into a claim.")
+        Literal["rules", "model"], Option("How to turn a question and its answer into a claim.")
     ] = "rules"
 
 
 @flat
 def conflictbench(options: BenchOptions) -> None:
-    """Write the examples of Conflict Detection that released files give, and count them.
+    """Build examples of Conflict Detection from released files, and count them.
 
     Examples:
         contested lab conflictbench --release ramdocs=RAMDocs_test.jsonl --out bench.jsonl
 
         contested lab conflictbench --release ramdocs=RAMDocs_test.jsonl --half train
     """
+    import asyncio
+
+    from rich.console import Console
+
     from pipelines.conflictscore.detection import bench
+    from pipelines.judge.examples import write
+    from pipelines.report.progress import say, show
 
     say(told(options))
     if options.claims_by == "rules":
@@ -103,6 +100,11 @@ async def _claims(
     asked: "list[QuestionAnswer]", options: LlmOptions
 ) -> "dict[QuestionAnswer, str]":
     from pipelines.conflictscore.detection import bench
+    from pipelines.experiment.cost import cost_line
+    from pipelines.experiment.execute import models_for
+    from pipelines.experiment.needs import Needs
+    from pipelines.report.progress import STDERR
+    from pipelines.report.terminal import plain
 
     prompt = bench.claim_prompt(options.prompts)
     with STDERR.status("") as status:

@@ -18,9 +18,9 @@ MARKS = {
 
 @flat
 def doctor(options: ProfileOptions) -> None:
-    """Say what this machine has and what is missing for a profile.
+    """Check whether this machine has everything for a profile.
 
-    Nothing is loaded or started. Exit code 0 if everything needed is there, 2 if not.
+    Nothing is loaded or started. The exit code is 2 if something is missing.
 
     Example:
         contested doctor --profile one-gpu-7b

@@ -17,26 +17,25 @@ class ExportOptions(Options):
     out: Annotated[
         Path | None,
         Option(
-            "The folder to write, a new one; with --example a file.",
-            shown="of an example: standard output",
+            "New folder to write; with --example, a file.",
+            shown="standard output, for an example",
         ),
     ] = None
     example: Annotated[
         str | None,
-        Option("Write all that the run knows of this example, as one JSON.", metavar="ID"),
+        Option("Write all data of this example as one JSON.", metavar="ID"),
     ] = None
 
 
 @flat
 def export(options: ExportOptions) -> None:
-    """Write a run as a dataset folder: Parquet files and a card that says what is in them.
+    """Write a run as a dataset folder: Parquet files and a card that describes them.
 
-    `datasets.load_dataset` and every reader of Parquet open it. It has a row per example, failures
-    too, the run's tables and its `run.json`.
+    `datasets.load_dataset` and any Parquet reader open it. It has a row per example, including
+    failures, the run's tables and its `run.json`.
 
-    With --example it is one JSON, to look into or to send: the record of each run of the folder
-    (texts, replies as they came, judgements, scores), and what made it (settings, prompts, models
-    and machine).
+    With --example, it is one JSON to read or to send: the example's record in every run of the
+    folder (texts, raw replies, judgements, scores), with settings, prompts, models and machine.
 
     Examples:
         contested export results --out results-dataset

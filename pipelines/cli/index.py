@@ -29,26 +29,26 @@ class IndexOptions(Options):
             argument=True,
         ),
     ] = None
-    out: Annotated[Path, Option("The index, a folder; made, or replaced.")] = Path("index")
+    out: Annotated[Path, Option("Folder of the index; created, or replaced.")] = Path("index")
     embedder: Annotated[
         Path | None,
         Option(
             "Folder of a sentence-transformers model, for search by meaning.",
-            shown="all-MiniLM-L6-v2, where its package is installed",
+            shown="all-MiniLM-L6-v2, if its package is installed",
             only=Only(lambda options: not options.words_only, "--words-only"),
         ),
     ] = None
-    words_only: Annotated[bool, Option("No embeddings: search by words (BM25) alone.")] = False
-    words: Annotated[int, Field(ge=20), Option("Words per passage, at most.")] = WORDS
-    overlap: Annotated[
-        int, Field(ge=0), Option("Sentences that a passage repeats from the one before.")
-    ] = OVERLAP
-    dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
+    words_only: Annotated[bool, Option("Search by words (BM25) only, without embeddings.")] = False
+    words: Annotated[int, Field(ge=20), Option("Maximum words of a passage.")] = WORDS
+    overlap: Annotated[int, Field(ge=0), Option("Sentences shared with the passage before.")] = (
+        OVERLAP
+    )
+    dry_run: Annotated[bool, Option("Only count the passages.")] = False
 
 
 @flat
 def build(options: IndexOptions) -> None:
-    """Build an index of documents. A build that is killed leaves the index that was there.
+    """Build an index of documents. If a build is killed, the old index stays.
 
     Examples:
         contested index build

@@ -1,8 +1,5 @@
 """`contested models`: the model folders that this machine has."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,23 +9,20 @@ from rich.filesize import decimal
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
-from pipelines.report.progress import progress, say, show
+from pipelines.report.progress import say, show
 from pipelines.report.table import Column, Table
 from serving import gguf, models
 from serving.errors import ServingError
-from serving.folders import check_folder, deciding_bytes, read_object
+from serving.folders import read_object
 from serving.home import default_models_dir
-
-# Below this, hashing is over before a bar could be read.
-_WORTH_A_BAR = 500_000_000
 
 
 class RegistryOptions(Options):
-    """Where registered models are."""
+    """Folder of the registered models."""
 
     models_dir: Annotated[
         Path | None,
-        Option("Where registered models live.", shown="`models` in CONTESTED_HOME"),
+        Option("Folder of the registered models.", shown="`models` in CONTESTED_HOME"),
     ] = None
 
     @property
@@ -37,49 +31,29 @@ class RegistryOptions(Options):
         return (self.models_dir or default_models_dir()).expanduser().absolute()
 
 
-class ListOptions(RegistryOptions):
-    """Which models are shown, and whether their files are checked."""
-
-    name: Annotated[str | None, Option("One model; all of them if left out.", argument=True)] = None
-    verify: Annotated[
-        bool,
-        Option(
-            "Hash the files again, and compare them with those added; code 2 if one was changed, "
-            "vanished or appeared."
-        ),
-    ] = False
-
-
 class AddOptions(RegistryOptions):
     """What is registered, and by which name."""
 
-    name: Annotated[str, Option("The name to register it by.", metavar="NAME")]
+    name: Annotated[str, Option("Name to register it under.", metavar="NAME")]
     path: Annotated[Path | None, Option("A model folder, or a .gguf file.", argument=True)] = None
     package: Annotated[
         str | None,
-        Option("Instead of PATH: an installed Python package with a GGUF file."),
+        Option("An installed Python package with a GGUF file, instead of PATH."),
     ] = None
-    replace: Annotated[bool, Option("Let a name that is taken stand for this folder.")] = False
+    replace: Annotated[bool, Option("Replace a model that already has this name.")] = False
 
 
 @flat
-def show_models(options: ListOptions) -> None:
+def show_models(options: RegistryOptions) -> None:
     """Show the registered models: name, architecture, size, digest, and origin.
 
-    Examples:
+    Example:
         contested models list
-
-        contested models list --verify smollm2-135m
     """
-    where, name = options.where, options.name
+    where = options.where
     chosen = models.registered(where)
-    if name is not None:
-        models.manifest(name, where)
-        chosen = [model for model in chosen if model.name == name]
     if not chosen:
         print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
-    elif options.verify:
-        _verify(chosen, where)
     else:
         columns = [
             Column[models.Model]("name", "name"),
@@ -98,28 +72,11 @@ def _size(model: models.Model, where: Path) -> str:
     return decimal(sum(file.size for file in models.manifest(model.name, where).files.values()))
 
 
-def _verify(chosen: Sequence[models.Model], where: Path) -> None:
-    damaged = []
-    for model in chosen:
-        with hashing(model.name, model.path) as on_bytes:
-            changed = models.verify(model, where, on_bytes=on_bytes)
-        if changed:
-            damaged.append(f"{model.name} ({', '.join(changed)})")
-            print(f"{model.name}: differs: {', '.join(changed)}")
-        else:
-            print(f"{model.name}: unchanged, digest {model.digest[:12]}")
-    if damaged:
-        raise ServingError(
-            f"not as they were added: {'; '.join(damaged)}; restore the files, or add the model"
-            " again"
-        )
-
-
 @flat
 def add(options: AddOptions) -> None:
     """Register a model under a name: a folder, or a GGUF file, which is unpacked into one.
 
-    A folder is checked, hashed and linked, neither copied nor changed. vLLM, transformers and the
+    A folder is checked, hashed and linked, not copied or changed. vLLM, transformers and the
     salience methods read the same weights.
 
     Examples:
@@ -131,13 +88,13 @@ def add(options: AddOptions) -> None:
     if (path is None) == (options.package is None):
         raise InputError("give PATH or --package: contested models add --help")
     path = path or gguf.installed(str(options.package))
-    add_to = partial(models.add, name=name, models_dir=options.where, replace=options.replace)
-    if not models.is_gguf(path):
-        check_folder(path.expanduser())
-        with hashing(name, path.expanduser()) as on_bytes:
-            model = add_to(path, on_bytes=on_bytes)
-    else:
-        model = add_to(path, on_step=lambda step: say(f"{name}: {step}"))
+    model = models.add(
+        path,
+        name,
+        options.where,
+        replace=options.replace,
+        on_step=lambda step: say(f"{name}: {step}"),
+    )
     print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
 
 
@@ -149,14 +106,3 @@ def _architecture(model: models.Model) -> str:
     except ServingError:
         return "config.json is broken"
     return ", ".join(map(str, config.get("architectures") or [config.get("model_type", "unknown")]))
-
-
-@contextmanager
-def hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
-    """Progress in MiB, if hashing takes long enough to watch."""
-    total = deciding_bytes(folder)
-    if total < _WORTH_A_BAR:
-        yield lambda _: None
-        return
-    with progress(f"hashing {name}, MiB", total // 2**20) as bar:
-        yield lambda count: bar.add(count / 2**20)

@@ -36,7 +36,7 @@ def pairs(options: PairOptions) -> None:
     Example:
         contested lab pairs --release scifact=scifact --nli own.jsonl --out pairs.jsonl
 
-    Files may be gzipped. Prints how many pairs of each label every source gives.
+    Files may be gzipped. Prints the number of pairs by source and label.
     """
     from pipelines.supervision import recipes
 

@@ -18,8 +18,8 @@ class BuildOptions(Options):
     passages: Annotated[
         list[Path] | None,
         Option(
-            "Files and folders to search for further support and for noise.",
-            shown="the documents of AmbigDocs",
+            "Files and folders to search for more support and for noise.",
+            shown="AmbigDocs' documents",
         ),
     ] = None
     out: Annotated[Path, Option("The file to write, JSON Lines.")] = Path("ramdocs.jsonl")
@@ -31,9 +31,8 @@ class BuildOptions(Options):
 def ramdocs(options: BuildOptions) -> None:
     """Build data like RAMDocs, for `contested run madam-rag`, from AmbigDocs.
 
-    A question keeps one to three right answers, with one to three documents for each. Up to two
-    documents give a wrong answer in place of the right one; up to two answer nothing. A file that
-    ends in `.build.json` beside it records the seed, the inputs and all counts.
+    A question keeps one to three right answers, with one to three documents per answer. Up to two
+    documents give a wrong answer instead; up to two answer nothing.
 
     Examples:
         contested lab ramdocs --ambigdocs ambigdocs.json
@@ -45,7 +44,7 @@ def ramdocs(options: BuildOptions) -> None:
     from pipelines.madam_rag.tables import averages
 
     with STDERR.status("building"):
-        questions, record = build_file(
+        questions = build_file(
             options.ambigdocs,
             options.passages or (),
             options.out,
@@ -53,6 +52,6 @@ def ramdocs(options: BuildOptions) -> None:
             seed=options.seed,
         )
     show(averages(statistics(questions), options.out.name), Console())
-    if record.counts.questions < options.questions:
+    if len(questions) < options.questions:
         say(f"only {len(questions):,} of {options.questions:,} questions could be built")
-    say(f"{len(questions):,} questions: {options.out}   counts: {options.out}.build.json")
+    say(f"{len(questions):,} questions: {options.out}")

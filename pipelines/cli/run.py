@@ -3,49 +3,50 @@
 The options of `contested run NAME` are made from the fields of the experiment's settings.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from inspect import getdoc
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
 
 from pipelines import papers
 from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
-from pipelines.experiment.experiment import Experiment, Plan
-from pipelines.experiment.needs import refuse_missing, refuse_unneeded
-from pipelines.experiment.options import RunOptions, anyway, judged_by
-from pipelines.experiment.publish import Publication, write
-from pipelines.metrics.calibration import is_low
 from pipelines.option import told
-from pipelines.report.progress import STDERR, progress, say, show
-from pipelines.report.terminal import plain
-from pipelines.runs.folder import RunFolder, telling_damage
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an experiment is imported when it is run, so that its help is quick
+    from pipelines.experiment.experiment import Experiment, Plan
     from pipelines.experiment.forecast import Forecast
+    from pipelines.experiment.options import RunOptions
+    from pipelines.experiment.publish import Publication
+    from pipelines.runs.folder import RunFolder
 
 
-def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
+def command_of(name: str) -> Callable[..., Any]:
     """The command of an experiment, for typer."""
 
-    def command(options: RunOptions) -> object:
-        return run(experiment, options)
+    def command(options: "RunOptions") -> object:
+        return run(papers.experiment(name), options)
 
-    paper = papers.PAPERS.get(experiment.name)
-    command.__doc__ = experiment.help + (f"\n\nPaper: {paper}." if paper else "")
-    command.__annotations__["options"] = experiment.options
-    return flat(command, experiment.counted)
+    options, paper = papers.options(name), papers.PAPERS.get(name)
+    command.__doc__ = f"{getdoc(options)}" + (f"\n\nPaper: {paper}." if paper else "")
+    command.__annotations__["options"] = options
+    return flat(command, options.ITEMS)
 
 
-def run(experiment: Experiment[Any, Any], options: RunOptions) -> "Forecast | None":
+def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast | None":
     """Run an experiment into its folder, and make tables and page; or say what it would take."""
     import uvloop
+    from rich.console import Console
 
     from pipelines.cluster.workers import announced, workers
     from pipelines.experiment.execute import execute
+    from pipelines.experiment.needs import refuse_missing, refuse_unneeded
+    from pipelines.experiment.options import anyway, judged_by
+    from pipelines.metrics.calibration import is_low
+    from pipelines.report.progress import STDERR, progress, say, show
+    from pipelines.report.terminal import plain
+    from pipelines.runs.folder import RunFolder
 
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
@@ -71,20 +72,22 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> "Forecast | No
     STDERR.print(f"report: {plain(str(folder.report))}   tables: {plain(str(folder.tables))}")
     if is_low(done.label_mass) and not anyway(options):
         raise LowLabelMassError(
-            f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: it "
-            f"would rather have written something else. Results are kept in {folder.path}; take "
-            "--judge tagger or a larger model and another --out, or say --anyway"
+            f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: "
+            f"the model would have written something else. Results are kept in {folder.path}; use "
+            "--judge tagger or a larger model with another --out, or add --anyway"
         )
     return None
 
 
-def publish(folder: RunFolder) -> dict[str, Publication]:
+def publish(folder: "RunFolder") -> "dict[str, Publication]":
     """Write `tables/` and `report.html` from what a locked run folder holds.
 
     Returns:
         Name of an experiment -> what it comes to.
     """
     from pipelines.annotation.agreement import parts
+    from pipelines.experiment.publish import write
+    from pipelines.runs.folder import telling_damage
 
     with telling_damage(folder.path):
         made = []
@@ -101,9 +104,15 @@ def publish(folder: RunFolder) -> dict[str, Publication]:
     return {runs.experiment: own for own, runs in made}
 
 
-def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> "Forecast":
+def _dry(
+    experiment: "Experiment[Any, Any]", plan: "Plan[Any, Any]", options: "RunOptions"
+) -> "Forecast":
     """Say what a run would take, after a probe if one is wanted."""
+    import asyncio
+
     from pipelines.experiment.forecast import forecast, probe
+    from pipelines.report.progress import progress
+    from pipelines.runs.folder import RunFolder
 
     pace = None
     if options.probe:

@@ -2,29 +2,30 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
-from pipelines.experiment.forecast import Forecast, table
 from pipelines.main_job import AllOptions, Stage, fits_beside_servers, stages
-from pipelines.report.progress import STDERR
-from pipelines.report.terminal import plain
-from serving.connect import shared_servers, stop_shared
+
+if TYPE_CHECKING:
+    pass
 
 
 @flat
 def run_all(options: AllOptions) -> None:
-    """Run every experiment over the bundled samples, or over data of your own.
+    """Run every experiment over the bundled samples, or over your own data.
 
-    `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
-    (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS,
-    report writing, TruthfulQA and NPOV leave their results in one folder, with one report. One
-    server per model serves all of them; it starts when the first question is asked and ends with
-    the job.
+    `scripts/run_all.sh` installs missing parts and calls this. ConflictScore, Conflict Detection
+    (by the tagger and, to compare, by the language model), ConRAG, MADAM-RAG, CONFLICTS, report
+    writing, TruthfulQA and NPOV write into one folder, with one report. They share one server per
+    model, which starts with the first request and stops at the end.
 
     Example:
         contested run all --limit 1 --dry-run
     """
+    from serving.connect import shared_servers
+
     with shared_servers():
         _run_stages(stages(options), options)
 
@@ -32,6 +33,10 @@ def run_all(options: AllOptions) -> None:
 def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
     """Run one after the other; a dry run ends with a table of what each would take."""
     from pipelines.cli.app import app
+    from pipelines.experiment.forecast import Forecast, table
+    from pipelines.report.progress import STDERR
+    from pipelines.report.terminal import plain
+    from serving.connect import stop_shared
 
     began = time.monotonic()
     forecasts: list[tuple[str, Forecast]] = []

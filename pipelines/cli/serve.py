@@ -26,9 +26,9 @@ from serving.profile import Role
 class ServeOptions(ModelOptions):
     """Which model is served, and how; or which servers are listed or stopped."""
 
-    role: Annotated[Role, Option("Serve the profile's model for this role.")] = "judge"
+    role: Annotated[Role, Option("Role of the profile whose model is served.")] = "judge"
     port: Annotated[
-        int | None, Field(ge=1, le=65535), Option("Port on 127.0.0.1; a free one by default.")
+        int | None, Field(ge=1, le=65535), Option("Port on 127.0.0.1; by default a free one.")
     ] = None
     detach: Annotated[bool, Option("Leave the server running and return.")] = False
     stop: Annotated[bool, Option("Stop detached servers: all, or those of --model.")] = False
@@ -42,9 +42,8 @@ class ServeOptions(ModelOptions):
 def serve(options: ServeOptions) -> None:
     """Serve a model with vLLM on this machine.
 
-    The server runs until Ctrl-C, and its address and key are printed for other programs. With
-    --detach it is left running, and later commands find it. Without --profile it is the default of
-    this machine.
+    The server runs until Ctrl-C; its address and key are printed for other programs. With --detach
+    it keeps running, and later commands find it. Without --profile, it is this machine's default.
 
     Examples:
         contested serve

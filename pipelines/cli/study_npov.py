@@ -1,32 +1,32 @@
 """`contested lab study-npov`: the salience experiments, whole."""
 
-from rich.console import Console
-
 from pipelines.cli.flat import flat
-from pipelines.npov.study import StudyOptions
+from pipelines.npov.settings import StudyOptions
 from pipelines.option import told
-from pipelines.report.progress import say, show
-from pipelines.runs.folder import RunFolder
 
 
 @flat
 def study_npov(options: StudyOptions) -> None:
-    """Reproduce the salience experiments, whole. Killed anywhere, the same command resumes.
+    """Reproduce the salience experiments. If it is killed, the same command resumes.
 
-    A generator is tuned on responses to training topics and writes to all topics; its errors are
-    found, synthetic ones made, classifiers tuned, detectors compared. Leaves Tables 1, 2, 3, 5, 6
-    and Figure 2 in `report.html`, which says first what was not as in the paper.
+    A generator is tuned on responses to training topics and then writes to all topics. Its errors
+    are found, synthetic ones are made, classifiers are tuned, and detectors are compared. Writes
+    Tables 1, 2, 3, 5, 6 and Figure 2 into `report.html`, which first says how the run differs from
+    the paper.
 
-    On a CPU sizes are small: half an hour and 3 GB on two cores with a model of 135M. The paper's
-    sizes need a GPU: of 24 GB for a model of 8B in bf16.
+    On a CPU the sizes are small: half an hour and 3 GB on two cores, for a model of 135M. The
+    paper's sizes need a GPU, of 24 GB for a model of 8B in bf16.
 
     Example:
         contested lab study-npov --dry-run
     """
     import uvloop
+    from rich.console import Console
 
     from pipelines.cli.run import publish
     from pipelines.npov.steps import carried_out, outline
+    from pipelines.report.progress import say, show
+    from pipelines.runs.folder import RunFolder
 
     say(told(options))
     if options.dry_run:

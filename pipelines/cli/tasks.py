@@ -1,22 +1,17 @@
 """The commands that look at one example, made from their declarations, and what they print."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.experiment.options import ProfileOptions, judged_by
-from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.task import Inspection, ResultT, Task, Tell
 from pipelines.option import Option, Options
-from pipelines.report.progress import STDERR, say, waiting
-from pipelines.report.terminal import plain, plain_json, show
 
 if TYPE_CHECKING:
     from pipelines.experiment.experiment import Models
@@ -27,7 +22,7 @@ class PageOptions(Options):
     """How a result is printed, and the page that shows it."""
 
     as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
-    html: Annotated[Path | None, Option("Write a page that opens without a network.")] = None
+    html: Annotated[Path | None, Option("Write an HTML page that opens offline.")] = None
 
 
 class MapOptions(PageOptions):
@@ -63,8 +58,15 @@ def inspect(
 
     Files that cannot be written, and options without effect, are refused before.
     """
+    import asyncio
+
+    from rich.console import Console
+
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
+    from pipelines.files import check_writable
+    from pipelines.report.progress import STDERR, say, waiting
+    from pipelines.report.terminal import plain, plain_json, show
 
     html, png = page.html, page.png if isinstance(page, MapOptions) else None
     for path in (html, png):
@@ -102,6 +104,8 @@ def inspect(
 
 
 def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
+    from pipelines.files import replace_bytes
+
     drawn = None
     if found.picture is not None and (html or png):
         drawn = found.picture()

@@ -21,12 +21,12 @@ class TrainOptions(Options):
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to validate on; never trained on.")]
-    out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
+    out: Annotated[Path, Option("Folder of the tagger; created, or resumed.")]
     settings: TrainingSettings
     repeat: Annotated[
         list[str] | None,
         Option(
-            "Repeat a source's pairs N times per pass; 0.5 takes half of them. Repeatable.",
+            "Repeat a source's pairs N times per pass; 0.5 takes half. Repeatable.",
             metavar="SOURCE=N",
         ),
     ] = None
@@ -36,19 +36,19 @@ class TrainOptions(Options):
     limit: Annotated[
         int | None, Field(ge=1), Option("Train on N random pairs, and validate on at most N.")
     ] = None
-    dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
+    dry_run: Annotated[bool, Option("Only count the training data.")] = False
 
 
 @flat
 def train(options: TrainOptions) -> None:
-    """Train a tagger. Killed anywhere, the same command resumes at the last checkpoint.
+    """Train a tagger. If it is killed, the same command resumes at the last checkpoint.
 
     Example:
         contested lab train --pairs pairs.jsonl --dev dev.jsonl --base encoder --out tagger
 
-    The folder gets weights (safetensors), tokenizer, config with the order of labels, settings, and
-    the validation curve as `curve.jsonl`. With --adapter these are the adapter's, and the merged
-    tagger is in the folder `tagger` inside.
+    Writes weights (safetensors), tokenizer, config with the order of labels, settings, and the
+    validation curve in `curve.jsonl`. With --adapter these are the adapter's, and the merged tagger
+    is in its folder `tagger`.
     """
     from nli import adapter, training
 

@@ -25,19 +25,18 @@ class TrustOptions(JudgedOptions):
     limit: Annotated[
         int | None,
         Field(ge=1),
-        Option("Try the first N of 72 texts; the first 12 are of all families.", metavar="N"),
+        Option("Try the first N of 72 texts; the first 12 cover all families.", metavar="N"),
     ] = None
 
 
 @flat
 def trust(options: TrustOptions, page: PageOptions) -> None:
-    """Try a judge with hostile documents: can they forge a verdict, or sway one?
+    """Test a judge with hostile documents: can they forge or sway a verdict?
 
-    72 texts of 12 families are added to documents that anyone can check: instructions, forged
-    replies and citations, role markers, fences, letters that look alike, invisible signs, escapes
-    and markup, formulas and paths, what is huge or broken, documents that outvote (shown to
-    `--evidence together` alone), and denials.
-    None of them changes what is true.
+    72 texts of 12 families are added to documents whose facts are easy to check: instructions,
+    forged replies and citations, role markers, fences, lookalike letters, invisible characters,
+    escapes and markup, formulas and paths, huge or broken text, documents that outvote others (for
+    `--evidence together` only), and denials. None of them changes the facts.
 
     Examples:
         contested trust --judge tagger

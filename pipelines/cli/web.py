@@ -16,31 +16,19 @@ from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option
 from serving.home import default_home, write
 
-PANEL = "Limits"
 SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
 
 
 class WebOptions(ServerOptions):
-    """Where the page is served, its limits, and the models that do its tasks."""
+    """Where the page is served, and the models that do its tasks."""
 
     port: Annotated[
-        int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 takes a free one.")
+        int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 picks a free one.")
     ] = 8765
     open_page: Annotated[
         bool, Option("Open a browser, if there is a screen.", name="--open/--no-open")
     ] = True
     out: Annotated[Path | None, Option("Folder for jobs.", shown="web in CONTESTED_HOME")] = None
-    upload_mb: Annotated[
-        float,
-        Field(gt=0, le=1000, allow_inf_nan=False),
-        Option("Maximum request size, in MB.", panel=PANEL),
-    ] = 20
-    most_documents: Annotated[
-        int, Field(ge=1), Option("Documents per job, at most.", panel=PANEL)
-    ] = 50
-    most_characters: Annotated[
-        int, Field(ge=1), Option("Characters of all texts of a job, at most.", panel=PANEL)
-    ] = 1_000_000
 
 
 @flat
@@ -48,8 +36,8 @@ def web(options: WebOptions) -> None:
     """Open a page in the browser: paste texts, drop documents, and look at the results.
 
     It scores a response, asks documents, lets them debate, names the type of their conflict, checks
-    a neutral response, and shows what words rest on. The server answers this machine alone, and
-    only with the key in the printed address. Jobs run one after the other, and are kept.
+    a neutral response, and shows what its words rest on. The server answers only this machine, and
+    only with the key in the printed address. Jobs run one at a time, and are kept.
 
     Examples:
         contested web
@@ -67,11 +55,7 @@ def web(options: WebOptions) -> None:
     os.umask(0o077)  # jobs and their results are private to the user
     opened = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
-    limits = Limits(
-        bytes=int(options.upload_mb * 1e6),
-        documents=options.most_documents,
-        characters=options.most_characters,
-    )
+    limits = Limits()
     door = Door(opened.getsockname()[1], limits.bytes)
     app = application(options, jobs, door, limits)
     page = default_home() / f"open-{door.port}.html"
@@ -80,7 +64,7 @@ def web(options: WebOptions) -> None:
         signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
-        print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
+        print("Ctrl-C stops it; unfinished jobs start again next time.", file=sys.stderr)
         if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
             # Some browsers return only when they are closed.
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()

@@ -8,8 +8,8 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -19,7 +19,8 @@ from nli.errors import TaggerError
 from pipelines import papers
 from pipelines.errors import InputError
 from pipelines.experiment.execute import models_for
-from pipelines.experiment.experiment import Counter, Experiment, Item, Models, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Item, Models, RunModels, Work
+from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder, differences
 from salience.errors import SalienceError
 from serving.calls import Usage
@@ -154,7 +155,7 @@ class Worker:
         logs = folder.logs / f"worker-{self._number}"
         opened = models_for(options, plan.needs, lambda _: None, logs)
         models = RunModels(
-            **vars(await self._stack.enter_async_context(opened)), folder=folder, counting=_unseen
+            **vars(await self._stack.enter_async_context(opened)), folder=folder, counting=progress
         )
         return {work.entry: _made(work, plan.items, models) for work in plan.work(models)}
 
@@ -164,21 +165,3 @@ def _made(work: Work[Any, Any], items: Sequence[Item], models: Models) -> _Ready
     own = items if work.items is None else work.items
     before = [getattr(who, name) for who, name in counting]
     return _Ready(work, {each.id: each for each in own}, as_sent(work), counting, before)
-
-
-class _Unseen:
-    """A progress display without output."""
-
-    def begin(self, done: int) -> None:
-        """Ignore it."""
-
-    def advance(self, usage: Usage | None = None) -> None:
-        """Ignore it."""
-
-    def status(self, text: str) -> None:
-        """Ignore it."""
-
-
-@contextmanager
-def _unseen(_: str, __: int) -> Iterator[Counter]:
-    yield _Unseen()

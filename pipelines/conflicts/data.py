@@ -5,9 +5,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -19,11 +19,6 @@ from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
 
@@ -146,8 +141,9 @@ def read(
             from; and whatever `choose` raises.
     """
     rows = conflicts.read(path)[:limit]
+    passed_over = sum(row.passed_over for row in rows)
     if choose is not None:
-        if not any(source.page for row in rows for source in row.sources):
+        if not any(source.response_str for row in rows for source in row.sources):
             raise InputError(
                 f"{path} has no whole pages (response_str) to choose segments from; leave the "
                 "embedding model out"
@@ -157,7 +153,6 @@ def read(
     if len({query.id for query in queries}) < len(queries):
         queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    passed_over = sum(row.passed_over for row in rows)
     return Dataset(path.name, digest, tuple(queries), passed_over)
 
 
@@ -165,12 +160,13 @@ def with_segments(
     row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
 ) -> ConflictsRow:
     """A row with the best segments of its pages as texts, where the page is known; see `read`."""
-    sources = []
-    for each in row.sources:
-        text = choose(row.query, each.page) if each.page else each.text
-        sources.append(replace(each, text=text))
+    results = []
+    for result in row.sources:
+        page = result.response_str
+        text = choose(row.query, page) if page else result.segment
+        results.append(result.model_copy(update={"short_text": text}))
         on_source()
-    return replace(row, sources=tuple(sources))
+    return row.model_copy(update={"results": tuple(results)})
 
 
 def as_query(row: ConflictsRow) -> Query:
@@ -181,10 +177,10 @@ def as_query(row: ConflictsRow) -> Query:
     """
     sources = [
         Source(
-            text=each.text,
+            text=each.segment,
             url=each.url or None,
             title=each.title or None,
-            snippet=each.snippet if each.snippet not in ("", each.text) else None,
+            snippet=each.snippet if each.snippet not in ("", each.segment) else None,
             date=None if absent(each.date) else each.date,
         )
         for each in row.sources
@@ -195,7 +191,7 @@ def as_query(row: ConflictsRow) -> Query:
         sources=tuple(sources),
         conflict_type=None if row.conflict_type is None else of_label(row.conflict_type),
         gold_answer=row.correct_answer.strip() or None,
-        origin=row.origin,
+        origin=row.origin or None,
     )
 
 
@@ -301,30 +297,15 @@ class Segment(BaseModel, frozen=True):
     text: str
 
 
-class Reader(Protocol):
-    """Chooses segments: an `Embedder`, or a stand-in for one."""
-
-    @property
-    def tokenizer(self) -> Any:
-        """A fast tokenizer of transformers."""
-
-    @property
-    def reads(self) -> int:
-        """Number of tokens of a text that it reads, including those around the text."""
-
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embeddings of shape (n, dimension)."""
-
-
-def reader(path: Path, tokens: int = TOKENS, device: str | None = None) -> Embedder:
+def reader(path: Path, device: str | None = None) -> Embedder:
     """The embedding model of a sentence-transformers folder with safetensors.
 
-    It reads whole windows of `tokens` tokens, and does not normalise its vectors.
+    It reads whole windows, of `TOKENS` tokens, and does not normalise its vectors.
     """
-    return Embedder(path, length=tokens, normalised=False, device=device)
+    return Embedder(path, length=TOKENS, normalised=False, device=device)
 
 
-def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, str], str]:
+def keeping(folder: RunFolder, embedder: Embedder, digest: str) -> Callable[[str, str], str]:
     """`best_segment` of a question and a page, computed only if missing from the folder.
 
     Args:
@@ -382,7 +363,7 @@ def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[s
 
 
 def best_segment(
-    query: str, text: str, embedder: Reader, tokens: int = TOKENS, stride: int = STRIDE
+    query: str, text: str, embedder: Embedder, tokens: int = TOKENS, stride: int = STRIDE
 ) -> str:
     """The window of a text whose embedding has the largest dot product with the query's.
 
@@ -399,13 +380,9 @@ def best_segment(
         window is returned whole and unchanged.
 
     Raises:
-        ValueError: The embedder reads less than a window, or the stride is invalid.
+        ValueError: The stride is invalid.
         InputError: The model cannot be loaded.
     """
-    if embedder.reads < tokens:
-        raise ValueError(
-            f"the embedder reads {embedder.reads} of {tokens} tokens; make it with segments.reader"
-        )
     around = int(embedder.tokenizer.num_special_tokens_to_add())
     windows = token_windows(text, embedder.tokenizer, tokens - around, stride)
     if len(windows) == 1:

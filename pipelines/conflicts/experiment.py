@@ -3,23 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.data import SAMPLES, Query, keeping, read, reader, statistics
+from pipelines.conflicts.data import Query, keeping, read, reader, statistics
 from pipelines.conflicts.labellings import LABELLINGS
 from pipelines.conflicts.metrics import METRICS, verdict
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.settings import (
-    ANSWERS_PANEL,
-    AS_IN_PAPER,
-    JUDGES_PANEL,
-    TYPES_PANEL,
-    ConflictsSettings,
-)
+from pipelines.conflicts.settings import ConflictsOptions
 from pipelines.conflicts.strategies import EXPLANATION_TOKENS
 from pipelines.conflicts.view import PAGE
 from pipelines.errors import InputError
@@ -27,18 +20,15 @@ from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_source
 from pipelines.experiment.options import (
-    Overflow,
-    RunOptions,
     ServerOptions,
     device_of,
-    judge_model_option,
     source_of,
     tagger_named,
 )
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
-from pipelines.option import Option, one_of, refuse_given
+from pipelines.option import one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
 
 CHARACTERS_PER_TOKEN, CHARACTERS_OF_A_SENTENCE = 4, 10
@@ -126,74 +116,11 @@ def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
     return "\n".join(said)
 
 
-HELP = """Predict the type of conflict of search results, answer, and judge the answers.
-
-Each query is answered as it is (Vanilla), with the predicted type (Pipeline), with the whole
-taxonomy (Taxonomy-aware), and with the type that annotators gave (Oracle). Judges say whether
-an answer behaves as its type wants, holds the right answer, and is grounded in its sources.
-Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with their evidence),
-`tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
-
-Examples:
-    contested run conflicts --limit 2 --judge tagger --answer-tokens 96 --out results-conflicts
-
-    contested run conflicts --data conflicts.jsonl --strategy none --classifier choice --out types
-
-    contested run conflicts --data conflicts.jsonl --dry-run
-"""
-
 TYPES_ALONE: Final = "types"
 """Name of a run that asks no language model."""
 
 RELEASED: Final = "released"
 """Marks segments as released, not chosen by an embedding model."""
-
-
-class ConflictsOptions(RunOptions, ServerOptions):
-    """Options of CONFLICTS."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    data: Annotated[
-        Path, Option("Queries, in the format of CONFLICTS.", shown="bundled samples")
-    ] = SAMPLES
-    name: Annotated[
-        str | None,
-        Option("What to call the run; several may share a folder.", shown="the model's name"),
-    ] = None
-    on_overflow: Overflow = "error"
-    classifiers: Annotated[
-        list[str] | None,
-        Option(
-            "Who predicts types: the model with an explanation (`json`) or with probabilities "
-            "(`choice`), or a rule that reads the question alone (`yes-no`). Repeatable.",
-            name="--classifier",
-            metavar="NAME",
-            shown="all three",
-            panel=TYPES_PANEL,
-        ),
-    ] = None
-    strategies: Annotated[
-        list[str] | None,
-        Option(
-            "How answers are asked for: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; `none` "
-            "predicts types alone. Repeatable.",
-            name="--strategy",
-            metavar="NAME",
-            shown="all four",
-            panel=ANSWERS_PANEL,
-        ),
-    ] = None
-    embedder: Annotated[
-        Path | None,
-        Option(
-            "Embedding model that chooses segments anew, where the file has whole pages.",
-            shown="segments as released",
-            panel=ANSWERS_PANEL,
-        ),
-    ] = None
-    judge_model: Annotated[str | None, judge_model_option(JUDGES_PANEL)] = None
-    settings: ConflictsSettings = ConflictsSettings()
 
 
 def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
@@ -289,19 +216,15 @@ def _entry(options: ConflictsOptions, model: str) -> str:
     return f"{EXPERIMENT.name}.{options.name or named}"
 
 
-def _failed(query: Query, reason: str) -> QueryResult:
-    return QueryResult(id=query.id, asked=query, status="failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="conflicts",
     title="CONFLICTS",
-    help=HELP,
-    counted="queries",
     options=ConflictsOptions,
     result=QueryResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda query, reason: QueryResult(
+        id=query.id, asked=query, status="failed", error=reason
+    ),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict,

@@ -136,11 +136,7 @@ def prompted_model(client: Client, overrides: Path | None = None) -> PromptedMod
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    templates = {
-        name: prompts.load(f"conflicts/{name}", variables, overrides)
-        for name, variables in VARIABLES.items()
-    }
-    return PromptedModel(client, templates)
+    return PromptedModel(client, prompts.load_all("conflicts", VARIABLES, overrides))
 
 
 class AdherenceJson(BaseModel):

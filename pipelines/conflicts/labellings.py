@@ -5,7 +5,8 @@ from functools import partial
 from typing import Final, get_args
 
 from pipelines.conflicts.result import Grounds, QueryResult
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, Classifier
+from pipelines.conflicts.settings import Classifier
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
 from pipelines.experiment.experiment import Labelled, Labelling, by_name
 
 ADHERES, FAILS = "adheres", "does not adhere"

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeVar
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.judges import AnswerJudge, answer_judge, judged
 from pipelines.conflicts.result import Adherence, Answer, Outcome, QueryResult, Strategy, Verdicts
-from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.settings import Classifier, ConflictsSettings
 from pipelines.conflicts.strategies import (
     Messages,
     Writer,
@@ -19,7 +19,7 @@ from pipelines.conflicts.strategies import (
     by_yes_no,
     writer,
 )
-from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.judge.fitting import fit_together
 from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Truncation

@@ -6,44 +6,50 @@ from typing import Literal
 from pydantic import BaseModel
 
 from pipelines.conflicts.data import Query
-from pipelines.conflicts.taxonomy import Classifier, ConflictType, Prediction
+from pipelines.conflicts.settings import Classifier
+from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.judge.judgement import Judgement, Truncation
 
 
-class Adherence(BaseModel, frozen=True):
-    """Whether an answer behaves as its conflict type calls for (CONFLICTS, section 4).
+class Explained(BaseModel, frozen=True):
+    """A judge's reply.
 
     Attributes:
-        adheres: The verdict; None if the reply could not be read.
-        type: The type whose behaviour was expected.
         reason: Why, in the judge's words.
         problem: Why the reply could not be read, in one line.
         raw: The unreadable reply, unchanged.
     """
 
-    adheres: bool | None
-    type: ConflictType
     reason: str = ""
     problem: str | None = None
     raw: str | None = None
 
 
-class Inclusion(BaseModel, frozen=True):
+class Adherence(Explained, frozen=True):
+    """Whether an answer behaves as its conflict type calls for (CONFLICTS, section 4).
+
+    Attributes:
+        adheres: The verdict; None if the reply could not be read.
+        type: The type whose behaviour was expected.
+    """
+
+    adheres: bool | None
+    type: ConflictType
+
+
+class Inclusion(Explained, frozen=True):
     """Whether an answer includes the gold answer in meaning (section 4, answer recall).
 
     Attributes:
+        included: The verdict; None if the reply could not be read.
         gold: The gold answer.
-        reason: For the NLI judge, the statement that the answer should support.
-        judgement: For the NLI judge, the answer's relation to that statement.
-        included, problem, raw: As in `Adherence`.
+        judgement: For the NLI judge, the answer's relation to the statement that it should support,
+            which is the reason.
     """
 
     included: bool | None
     gold: str
-    reason: str = ""
     judgement: Judgement | None = None
-    problem: str | None = None
-    raw: str | None = None
 
 
 class Grounds(StrEnum):
@@ -55,23 +61,19 @@ class Grounds(StrEnum):
     NO_FACT = "no factual information"
 
 
-class SentenceGrounding(BaseModel, frozen=True):
+class SentenceGrounding(Explained, frozen=True):
     """The verdict on one sentence; None if the reply could not be read.
 
     Attributes:
         sources: Numbers of the sources that it was judged by.
         quote: The deciding passage of a source; None without one.
         judgements: For the NLI judge, the relation of every source to the sentence.
-        reason, problem, raw: As in `Adherence`.
     """
 
     grounds: Grounds | None
     sources: tuple[int, ...] = ()
-    reason: str = ""
     quote: str | None = None
     judgements: tuple[Judgement, ...] = ()
-    problem: str | None = None
-    raw: str | None = None
 
 
 class Grounding(BaseModel, frozen=True):

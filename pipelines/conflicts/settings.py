@@ -1,11 +1,17 @@
 """Variants of predicting types, answering and judging, as options."""
 
-from typing import Annotated, Final, Literal
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.conflicts.taxonomy import Classifier
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judge_model_option
+from pipelines.files import SAMPLES_FOLDER
 from pipelines.option import Choice, Option
+
+Classifier = Literal["yes-no", "json", "choice"]
+"""The classifiers: a rule that reads only the question, or a language model that explains its
+choice, or that chooses with probabilities."""
 
 AS_IN_PAPER: Final = (
     Choice(
@@ -41,14 +47,14 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     types: Annotated[
         Classifier,
         Option(
-            "Who predicts the type that Pipeline is told: the language model, with an explanation "
-            "(`json`) or with probabilities (`choice`), or a rule that reads the question alone: "
-            "opinions where it asks for yes or no, else no conflict (`yes-no`).",
+            "Who predicts the type for Pipeline: the language model, with an explanation "
+            "(`json`) or with probabilities (`choice`), or a rule that only reads the question "
+            "(`yes-no`): opinions for a yes-or-no question, else no conflict.",
             panel=TYPES_PANEL,
         ),
     ] = "choice"
     answer_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
+        int, Field(ge=1), Option("Maximum tokens of an answer.", panel=ANSWERS_PANEL)
     ] = 768
 
 
@@ -62,16 +68,77 @@ class ConflictsSettings(AnswerSettings):
     judge: Annotated[
         Literal["model", "tagger"],
         Option(
-            "Who judges answer recall and grounding; behaviour is always judged by a language "
-            "model.",
+            "Who judges answer recall and grounding. A language model always judges behaviour.",
             panel=JUDGES_PANEL,
         ),
     ] = "model"
     against: Annotated[
         Literal["cited", "all"],
         Option(
-            "What a sentence must be grounded in: sources that it cites, or any.",
+            "Sources that must support a sentence: those it cites, or any.",
             panel=JUDGES_PANEL,
         ),
     ] = "cited"
     cut: bool = False
+
+
+class ConflictsOptions(RunOptions, ServerOptions):
+    """Predict the type of conflict of search results, answer, and judge the answers.
+
+    A query is answered without its type (Vanilla), with the predicted type (Pipeline), with the
+    whole taxonomy (Taxonomy-aware), and with the annotators' type (Oracle). Judges say whether an
+    answer behaves as its type calls for, contains the right answer, and is grounded in its sources.
+    Writes into the run folder: `conflicts.NAME.jsonl` (answers and verdicts with their evidence),
+    `tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
+
+    Examples:
+        contested run conflicts --limit 2 --judge tagger --answer-tokens 96 --out results-conflicts
+
+        contested run conflicts --data conflicts.jsonl --strategy none --out types
+
+        contested run conflicts --data conflicts.jsonl --dry-run
+    """
+
+    ITEMS: ClassVar = "queries"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+
+    data: Annotated[
+        Path, Option("Queries, in the format of CONFLICTS.", shown="bundled samples")
+    ] = SAMPLES_FOLDER / "conflicts.jsonl"
+    name: Annotated[
+        str | None,
+        Option("Name of the run; several can share a folder.", shown="the model's name"),
+    ] = None
+    on_overflow: Overflow = "error"
+    classifiers: Annotated[
+        list[str] | None,
+        Option(
+            "Who predicts types: the model, with an explanation (`json`) or with probabilities "
+            "(`choice`), or a rule that only reads the question (`yes-no`). Repeatable.",
+            name="--classifier",
+            metavar="NAME",
+            shown="all three",
+            panel=TYPES_PANEL,
+        ),
+    ] = None
+    strategies: Annotated[
+        list[str] | None,
+        Option(
+            "How to prompt for answers: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; "
+            "`none` only predicts types. Repeatable.",
+            name="--strategy",
+            metavar="NAME",
+            shown="all four",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    embedder: Annotated[
+        Path | None,
+        Option(
+            "Embedding model that chooses segments anew, if the file has whole pages.",
+            shown="segments as released",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    judge_model: Annotated[str | None, judge_model_option(JUDGES_PANEL)] = None
+    settings: ConflictsSettings = ConflictsSettings()

@@ -109,11 +109,7 @@ class Writer:
 
 def writer(client: Client, settings: ConflictsSettings, overrides: Path | None = None) -> Writer:
     """A writer with its prompts; InputError if a user's prompt cannot be used."""
-    templates = {
-        name: prompts.load(f"conflicts/{name}", variables, overrides)
-        for name, variables in VARIABLES.items()
-    }
-    return Writer(client, templates, settings)
+    return Writer(client, prompts.load_all("conflicts", VARIABLES, overrides), settings)
 
 
 NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)

@@ -1,9 +1,9 @@
 """The tables of runs: the paper's Tables 2 and 4 to 7, and what failed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pipelines.conflicts.data import Statistic
 from pipelines.conflicts.metrics import (
@@ -206,12 +206,11 @@ def types(made: Sequence[Part]) -> Table:
         notes=(
             "Accuracy is over queries with a gold type, unreadable ones as not right. In brackets "
             "95 % Wilson intervals.",
-            f"'{MAJORITY}' reads nothing: it always says the type which most queries of this data "
-            "have. It is the least that a classifier must surpass. "
-            f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
-            "CONFLICTS these are the questions of one collection. "
-            f"'{CLASSIFIERS['yes-no']}' says opinions of questions of yes or no, and else no "
-            "conflict, whatever the data.",
+            f"'{MAJORITY}' reads nothing and always predicts the most frequent type of these data; "
+            f"a classifier must do better. '{BY_FORM}' only sees whether the question asks for yes "
+            "or no; in CONFLICTS, those questions come from one collection. "
+            f"'{CLASSIFIERS['yes-no']}' predicts opinions for yes-or-no questions, and no conflict "
+            "for all others, whatever the data.",
             "The paper's rows were measured with larger models on all 458 queries.",
             *low_label_mass(
                 (
@@ -243,7 +242,7 @@ def type_differences(made: Sequence[Part]) -> Table:
         method="Classifier",
         name="conflicts_type_differences",
         title="Differences between classifiers",
-        caption="Accuracy query by query, the first classifier less the second.",
+        caption="Accuracy by query: the first classifier minus the second.",
         notes=("In brackets the paired 95 % t interval. McNemar's test is exact.",),
     )
 
@@ -301,7 +300,7 @@ def answers(made: Sequence[Part]) -> Table:
         every_strategy(made),
         name="conflicts_answers",
         title="Answers",
-        caption="A row is a strategy of asking; figures are over its answers.",
+        caption="One row per strategy; figures are over its answers.",
         columns=[
             *(RUN, WRITER, JUDGE),
             Column(
@@ -333,53 +332,41 @@ def answers(made: Sequence[Part]) -> Table:
             "factual grounding.",
             "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "
             "these tokens and those of the explanation before it.",
-            "The paper's answers are of larger models and were judged by another one; figures of "
-            "two judges cannot be compared, and its rows stand here for orientation.",
+            "The paper's answers are of larger models, judged by another one. Figures of two "
+            "judges cannot be compared; the paper's rows are here for orientation.",
         ),
     )
-
-
-class InCategory(NamedTuple):
-    """A category of Table 6 in a run."""
-
-    part: Part
-    name: str
-
-    def under(self, strategy: Strategy) -> Answers:
-        """The category's queries under a strategy."""
-        return Answers(self.part, strategy, self.name)
 
 
 def behaviour(made: Sequence[Part]) -> Table:
     """Table 6: expected behaviour by merged category, a column for each strategy."""
 
-    def of(strategy: Strategy) -> tuple[Column[InCategory], Column[InCategory]]:
-        def estimate(row: InCategory) -> Estimate | None:
-            return BEHAVIOUR.of(row.under(strategy))
+    def of(strategy: Strategy) -> tuple[Column[Answers], Column[Answers]]:
+        def estimate(row: Answers) -> Estimate | None:
+            return BEHAVIOUR.of(replace(row, method=strategy))
 
-        def n(row: InCategory) -> int | None:
+        def n(row: Answers) -> int | None:
             value = estimate(row)
             return value.n if value else 0 if strategy in row.part.strategies else None
 
         return Measure(strategy, STRATEGIES[strategy], estimate), Column(f"{strategy}_n", "n", n)
 
     return Table.of(
-        [InCategory(part, name) for part in made if part.strategies for name in MERGED],
+        [Answers(part, "vanilla", name) for part in made if part.strategies for name in MERGED],
         name="conflicts_behaviour",
         title="Expected behaviour by category",
-        caption="A row is a category, with outdated information and misinformation as one; a "
-        "column is a strategy.",
+        caption="One row per category (outdated information and misinformation are one), one "
+        "column per strategy.",
         columns=[
             *(RUN, WRITER, JUDGE),
-            Column("category", "Category", lambda row: row.name),
+            Column("category", "Category"),
             HERE,
-            Column("queries", "Queries", lambda row: len(row.under("vanilla").results)),
+            Column("queries", "Queries", lambda row: len(row.results)),
             *(column for strategy in STRATEGIES for column in of(strategy)),
         ],
         quoted=TABLE_6,
         notes=(
-            "Queries are all of the category; those that failed, or whose verdict could not be "
-            "read, are not among the n.",
+            "Queries counts the whole category; n leaves out failures and unreadable verdicts.",
             "In brackets 95 % Wilson intervals.",
         ),
     )
@@ -399,7 +386,7 @@ def answer_differences(made: Sequence[Part]) -> Table:
         method="Strategy",
         name="conflicts_differences",
         title="Differences from Vanilla",
-        caption="Differences query by query, over those on which both strategies have a value.",
+        caption="Differences by query, over those for which both strategies have a value.",
         notes=(
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
             "random for factual grounding. n is that of expected behaviour.",

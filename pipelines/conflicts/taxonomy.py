@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import BaseModel, TypeAdapter
 
+from pipelines.conflicts.settings import Classifier
 from pipelines.data.conflicts import official_label
 
 
@@ -89,11 +90,6 @@ def of_label(label: str) -> ConflictType:
     named = label.strip().casefold()
     official = None if named in CATEGORY else official_label(label)
     return next(each.type for each in TAXONOMY if official == each.label or named == each.type)
-
-
-Classifier = Literal["yes-no", "json", "choice"]
-"""The classifiers: a rule that reads only the question, or a language model that explains its
-choice, or that chooses with probabilities."""
 
 
 class Prediction(BaseModel, frozen=True):

@@ -343,14 +343,14 @@ PAGE: Final = Page(
         Section(
             "Conflict types",
             ("conflicts_types", "conflicts_type_differences"),
-            "The search results of a query stand to each other in one of five ways, and each way "
-            "asks for another kind of answer. These figures say whether the way is named rightly.",
+            "Search results of a query are related in one of five ways, and the type of relation "
+            "decides how to answer. These figures say how often the type is named correctly.",
         ),
         Section(
             "Answers",
             ("conflicts_answers", "conflicts_behaviour", "conflicts_differences"),
-            "Do answers behave as their type asks, include the gold answer, and say what their "
-            "sources say?",
+            "Do answers behave as their type calls for, include the gold answer, and stay "
+            "grounded in their sources?",
         ),
         Section("Data", ("conflicts_statistics",)),
     ),

@@ -5,22 +5,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import Final
 
 from pipelines.conflictscore import view as scored
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
-from pipelines.conflictscore.settings import AS_IN_PAPER, RunName, ScoredOptions
+from pipelines.conflictscore.settings import BothSidesOptions
 from pipelines.data.records import Document, Example
-from pipelines.data.released import Part, in_part
+from pipelines.data.released import in_part
 from pipelines.data.wikicontradict import FROM_BOTH, JudgedAnswer, Verdict, judged_answers
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.summary import Figure, Page
-from pipelines.files import SAMPLES_FOLDER, read_bytes
+from pipelines.files import read_bytes
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
@@ -28,7 +27,6 @@ from pipelines.metrics.ranks import (
     clustered_difference,
     cross_validated,
 )
-from pipelines.option import Option
 from pipelines.report import explorer
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import Facet
@@ -205,7 +203,7 @@ def _content(result: JudgedResult) -> list[Block]:
 
 
 PAGE: Final = Page(
-    question="Does ConflictScore tell answers that show both sides, as people do?",
+    question="Does ConflictScore recognise answers that show both sides, as people do?",
     tables=lambda runs: [areas(runs.results)],
     figures=(
         Figure(
@@ -220,35 +218,6 @@ PAGE: Final = Page(
     failures="both_sides_failures",
     facets=(Facet("People", tuple(_SAID.values())), Facet("Prompt", tuple(FROM_BOTH.values()))),
 )
-
-
-SAMPLES: Final = SAMPLES_FOLDER / "both_sides.jsonl"
-"""Our own answers in the release's format; they show how it works, not how well."""
-
-HELP = """Measure ConflictScore by people who say whether answers show both sides.
-
-Answers are WikiContradict's: five models, two passages that contradict each other, two prompts.
-Leaves areas under the ROC curve, beside answer length and hedging words. Runs with other judges
-in the same folder stand in one table.
-
-Examples:
-    contested run both-sides --judge tagger --claims sentences --out results-both
-
-    contested run both-sides --data wiki_contradict_simple_humaneval.jsonl --dry-run
-"""
-
-
-class BothSidesOptions(ScoredOptions):
-    """Options of the comparison with people."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="a few of ours"),
-    ] = SAMPLES
-    half: Annotated[Part, Option("Which half of the questions.")] = "all"
-    name: RunName = None
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
@@ -315,8 +284,6 @@ NAME = "both-sides"
 EXPERIMENT = Experiment(
     name=NAME,
     title="Both sides, by people",
-    help=HELP,
-    counted="answers",
     options=BothSidesOptions,
     result=JudgedResult,
     plan=plan,

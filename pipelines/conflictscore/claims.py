@@ -133,25 +133,25 @@ async def decompose(
             "sentences as claims: --claims sentences"
         )
     salient, room = prompt.name.endswith("salient"), reply_tokens(response, client)
-    fitted = await fit(
+    text, truncations = await fit(
         response,
         client,
         lambda text: prompt.messages(response=text, k=k),
         max_tokens=room,
         cut=cut,
         name="the response",
+        called="response",
     )
-    truncations = Truncation.of("response", fitted)
-    most = k if salient else len(fitted.text) // CHARACTERS_PER_CLAIM + 2
+    most = k if salient else len(text) // CHARACTERS_PER_CLAIM + 2
     claim_list = Annotated[list[str], told(minItems=1, maxItems=most)]
     schema = create_model("Claims", __base__=Claims, claims=(claim_list, ...))
-    messages = prompt.messages(response=fitted.text, k=k)
+    messages = prompt.messages(response=text, k=k)
     reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
     written = reply.value.claims if reply.value else []
     different = distinct(written)
     every = different[:most]
     (asked,) = prompt.messages(response="", k=k)
-    copied = tuple(claim for claim in every if is_copied(claim, fitted.text, asked["content"]))
+    copied = tuple(claim for claim in every if is_copied(claim, text, asked["content"]))
     if claims := tuple(claim for claim in every if claim not in copied):
         full = len(different) > most if salient else len(written) >= most
         return Decomposition(claims, full or reply.cut, copied, truncations)

@@ -2,47 +2,18 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.pipeline import conflict_score, result, scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import METRICS, Result, verdict
-from pipelines.conflictscore.settings import AS_IN_PAPER, ScoredOptions, Settings
+from pipelines.conflictscore.settings import ScoreOptions, Settings
 from pipelines.conflictscore.view import PAGE
-from pipelines.data.jsonl import SAMPLES, Dataset, read
+from pipelines.data.jsonl import Dataset, read
 from pipelines.data.records import Example
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.judge.run_judge import threshold_of
-from pipelines.option import Option
 from pipelines.report import glance
-
-HELP = """Score every response of a file with ConflictScore.
-
-Leaves in the run folder: `conflictscore.jsonl` (every claim, judgement and score), `tables/`, and
-`report.html`, the page to read.
-
-Examples:
-    contested run conflictscore --data answers.jsonl --out results
-
-    contested run conflictscore --data answers.jsonl --dry-run
-
-    contested run conflictscore --judge tagger --claims sentences --out results-tagged
-"""
-
-
-class ScoreOptions(ScoredOptions):
-    """Options of a run of ConflictScore."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        Option(
-            "JSONL file of responses and documents; see docs/input.md.", shown="bundled samples"
-        ),
-    ] = SAMPLES
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
@@ -97,8 +68,6 @@ def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
 EXPERIMENT = Experiment(
     name="conflictscore",
     title="ConflictScore",
-    help=HELP,
-    counted="responses",
     options=ScoreOptions,
     result=Result,
     plan=plan,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.conflictscore import view as of_responses
@@ -27,7 +27,7 @@ QUOTED_CHARACTERS = 300
 """Characters shown of a document's beginning if the judge quoted nothing from it."""
 
 
-class Quote(BaseModel):
+class Quote(BaseModel, frozen=True):
     """The passage of a document that supports or contradicts a claim.
 
     Attributes:
@@ -35,21 +35,17 @@ class Quote(BaseModel):
         text: The judge's quote, else the document's beginning.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     document: int
     text: str
 
 
-class Feedback(BaseModel):
+class Feedback(BaseModel, frozen=True):
     """The claim of a response with the strongest conflict, with both sides.
 
     Attributes:
         claim: As judged.
         supporting, contradicting: At least one each, in the order of the documents.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     claim: str
     supporting: tuple[Quote, ...]
@@ -147,7 +143,7 @@ def writer(
     return Writer(client, prompt, tokens, hedged, cut)
 
 
-class Rewritten(BaseModel):
+class Rewritten(BaseModel, frozen=True):
     """A rewritten response.
 
     Attributes:
@@ -157,15 +153,13 @@ class Rewritten(BaseModel):
         truncations: Documents that the writer saw only in part.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     score: Result
     finished: bool
     ignored: bool
     truncations: tuple[Truncation, ...]
 
 
-class Regeneration(BaseModel):
+class Regeneration(BaseModel, frozen=True):
     """A response before and after feedback.
 
     Attributes:
@@ -173,8 +167,6 @@ class Regeneration(BaseModel):
         feedback: What the writer was told; None if no claim is in conflict.
         after: The rewritten response; None if the writer was not asked.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     before: Result
     feedback: Feedback | None = None
@@ -257,7 +249,7 @@ def content(made: Regeneration) -> list[Block]:
     else:
         shown = _answer(after.score, before.response)
         if after.ignored:
-            shown.append(Note("The disputed claim stands as it was."))
+            shown.append(Note("The disputed claim is unchanged."))
         cards.append(Card("After", tuple(shown)))
         claims.append(("after", after.score))
     blocks: list[Block] = [Heading("Answers"), Cards(tuple(cards))]

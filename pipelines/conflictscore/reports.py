@@ -3,26 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
-
-from pydantic import Field
+from typing import Any, Final
 
 from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.pipeline import scorer_of, scoring
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import MEASURES, METRICS, verdict
-from pipelines.conflictscore.settings import REPORTS_AS_IN_PAPER, Settings, WriterOptions
+from pipelines.conflictscore.settings import ReportOptions, Settings
 from pipelines.conflictscore.tables import (
     ABOUT_DIFFERENCES,
     ABOUT_SCORES,
     Group,
-    conflicting_share,
     invalid_judgements,
-    mean_score,
     paired,
     paired_columns,
     score_columns,
+    total,
     unevidenced,
 )
 from pipelines.conflictscore.writing import (
@@ -35,7 +31,6 @@ from pipelines.conflictscore.writing import (
     report_result,
     report_writer,
 )
-from pipelines.data.jsonl import SAMPLES
 from pipelines.data.released import sample
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
@@ -43,7 +38,6 @@ from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.summary import Figure, Page, Problem, truncations
 from pipelines.judge.run_judge import judge_named, model_of
 from pipelines.metrics.estimate import mean
-from pipelines.option import Option
 from pipelines.report.compare import correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
@@ -119,12 +113,7 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column("data", "Data", lambda part: part.config["data"]["name"]),
             HERE,
             Column("prompting", "Prompt"),
-            *score_columns(lambda part, measure: mean_score(part.results, measure)),
-            Measure(
-                "conflicting_claims",
-                "Conflicting claims",
-                lambda part: conflicting_share(part.results),
-            ),
+            *score_columns(),
             Column("reports", "Reports", lambda part: len(part.results)),
             Column("scored", "Scored", lambda part: len(part.scored)),
             Column("unevidenced", "Without evidence", lambda part: unevidenced(part.results)),
@@ -138,16 +127,8 @@ def scores(parts: Sequence[Slice]) -> Table:
                 "Words a report",
                 lambda part: mean([len(report.response.split()) for report in part.scored]),
             ),
-            Column(
-                "unfinished",
-                "Cut for length",
-                lambda part: sum(not report.finished for report in part.results),
-            ),
-            Column(
-                "invalid",
-                "Invalid judgements",
-                lambda part: sum(map(invalid_judgements, part.results)),
-            ),
+            total("unfinished", "Cut for length", lambda report: not report.finished),
+            total("invalid", "Invalid judgements", invalid_judgements),
         ],
         quoted=TABLE_3,
         notes=(
@@ -155,10 +136,10 @@ def scores(parts: Sequence[Slice]) -> Table:
             "intervals over questions. Conflicting claims: the share among all determined claims "
             "of reports with a CS-C, with the 95 % Wilson interval.",
             *ABOUT_SCORES,
-            "First document is no report: it is the first document copied as it is, which any "
-            "writer has at hand. A report that is no lower has gained nothing by being written.",
-            "Reports of other lengths make other numbers of claims; a short one risks less.",
-            "The paper's rows are of other writers, judged by another model; they stand here for "
+            "First document: a copy of the first document, as a baseline. A report that scores "
+            "no lower gains nothing over it.",
+            "Longer reports make more claims; a short one risks less.",
+            "The paper's rows are of other writers, judged by another model; they are here for "
             "orientation.",
         ),
     )
@@ -176,7 +157,7 @@ def differences(parts: Sequence[Slice]) -> Table:
         pairs,
         name="reports_differences",
         title="Differences between prompts",
-        caption="Mean difference on the questions of which both reports have the score.",
+        caption="Mean difference on questions for which both reports have the score.",
         columns=[*map(of_place, _OF), *paired_columns("questions")],
         notes=(*correction(pairs), *ABOUT_DIFFERENCES),
     )
@@ -198,7 +179,7 @@ def _content(result: ReportResult) -> list[Block]:
     if result.entity:
         made.append(Note(result.entity, "About"))
     if not result.finished:
-        made.append(Note("The report was cut for its length."))
+        made.append(Note("The report was too long and was cut."))
     return [*made, *of_responses.content(result)]
 
 
@@ -227,41 +208,6 @@ PAGE: Final = Page(
 )
 
 
-PANEL = "Reports"
-
-HELP = """Let a model write reports from documents that disagree, and score them.
-
-A report about the main entity of each question is written under three prompts: plain (RAG),
-balanced, and super-balanced. Beside them stands the first document, copied as it is. Leaves in the
-run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
-`report.html`. Several models may share a folder: each is a run of its own.
-
-Examples:
-    contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
-
-    contested run report-writing --data conflictingqa.jsonl --sample 20 --dry-run
-"""
-
-
-class ReportOptions(WriterOptions):
-    """Options of report writing."""
-
-    PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        Option(
-            "Questions with documents: our input format, or ConflictingQA as released.",
-            shown="bundled samples",
-        ),
-    ] = SAMPLES
-    sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
-    seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
-    report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
-        512
-    )
-
-
 def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
     """Draw the questions; every prompting gives a report on each, and every report a score.
 
@@ -283,7 +229,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             cut=settings.cut,
         )
         scorer = scorer_of(settings, models)
-        config = scorer.config(topics.file, topics.digest, *author.prompts) | {
+        config = scorer.config(topics.file, topics.digest, *author.prompts.values()) | {
             "report_tokens": author.tokens,
             "writer": model_of(author.client),
         }
@@ -316,8 +262,6 @@ def cost(item: Assignment, settings: Settings, report_tokens: int) -> Cost:
 EXPERIMENT = Experiment(
     name="report-writing",
     title="Report writing",
-    help=HELP,
-    counted="reports",
     options=ReportOptions,
     result=ReportResult,
     plan=plan,

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.data.records import Response
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict
 
 
-class Score(BaseModel):
+class Score(BaseModel, frozen=True):
     """The ConflictScore of a text.
 
     Attributes:
@@ -23,8 +23,6 @@ class Score(BaseModel):
             `scores`.
         error: Why there is no score, in one line.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     claims: tuple[str, ...] = ()
     judgements: tuple[Judgement, ...] = ()

@@ -24,8 +24,9 @@ ABOUT_SCORES: Final = (
 
 
 ABOUT_DIFFERENCES: Final = (
-    "A positive difference says that the first scores higher, which is worse of CS-C and CS-R, "
-    "better of both sides. In brackets the paired 95 % t interval; signs are flipped at random.",
+    "A positive difference means that the first scores higher: worse for CS-C and CS-R, "
+    "better for both sides. In brackets the paired 95 % t interval; signs are flipped at "
+    "random.",
 )
 
 Place = TypeVar("Place")
@@ -41,10 +42,22 @@ class Group(NamedTuple):
 VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
-def score_columns(estimate: Callable[..., Estimate | None]) -> list[Measure[Any]]:
-    """A column for each of `MEASURES`; `estimate` takes a row and the `measure`."""
+def total(key: str, title: str, count: Callable[[Any], int]) -> Column[Any]:
+    """For rows with `results`: a count over them."""
+    return Column(key, title, lambda row: sum(map(count, row.results)))
+
+
+def score_columns() -> list[Measure[Any]]:
+    """For rows with `results`: a column for each of `MEASURES`, and the share of conflicts."""
+
+    def estimate(row: Any, measure: str) -> Estimate | None:
+        return mean_score(row.results, measure)
+
     return [
-        Measure(name, title, partial(estimate, measure=name)) for name, title in MEASURES.items()
+        *(Measure(key, title, partial(estimate, measure=key)) for key, title in MEASURES.items()),
+        Measure(
+            "conflicting_claims", "Conflicting claims", lambda row: conflicting_share(row.results)
+        ),
     ]
 
 
@@ -54,10 +67,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     They are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
     """
-
-    def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
-        return Column(key, title, lambda group: sum(map(count, group.results)))
-
     return Table.of(
         groups(results),
         name="scores",
@@ -67,12 +76,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             VARIANT,
             Column("model", "Model", lambda _: model),
             Column("data", "Data", lambda _: data),
-            *score_columns(lambda group, measure: mean_score(group.results, measure)),
-            Measure(
-                "conflicting_claims",
-                "Conflicting claims",
-                lambda group: conflicting_share(group.results),
-            ),
+            *score_columns(),
             total("responses", "Responses", lambda _: 1),
             Column("unevidenced", "Without evidence", lambda group: unevidenced(group.results)),
             total("claims", "Claims", lambda result: len(result.claims)),
@@ -98,7 +102,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "Invalid and failed responses have no score and are in no mean. A claim with an "
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
-            "Copied claims: what the model gave back of its prompt's examples; they are left out.",
+            "Copied claims: claims that repeat the prompt's examples; they are left out.",
             *low_label_mass(judgement.label_mass for judgement in judgements(results)),
         ),
     )

@@ -11,8 +11,8 @@ from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
+from pipelines.judge.cascade import ChosenThreshold
 from pipelines.judge.judgement import Judgement, Relation, Truncation, in_conflict, nearly_tied
-from pipelines.judge.risk import ChosenThreshold
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.calibration import is_low
 from pipelines.report import glance

@@ -68,30 +68,26 @@ PROMPT: Final[dict[Prompting, str]] = {
     "balanced": "report_balanced",
     "super-balanced": "report_super_balanced",
 }
+_VARIABLES: Final = {
+    "entity": {"question"},
+    **{name: {"documents", "entity"} for name in PROMPT.values()},
+}
+"""Prompt -> its variables; the first asks for the main entity of a question."""
 
 
 @dataclass(frozen=True)
 class ReportWriter:
-    """A model that writes reports.
+    """A model that writes reports, with its prompts by name.
 
     Attributes:
-        client: The model.
-        entity: Asks for the main entity of a question.
-        reports: Asks for a report, one prompt for each prompting.
         tokens: Most tokens of a report.
         cut: Whether documents too long for the context may be cut.
     """
 
     client: Client
-    entity: Prompt
-    reports: Mapping[Prompting, Prompt]
+    prompts: Mapping[str, Prompt]
     tokens: int
     cut: bool
-
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All prompts that may be used."""
-        return (self.entity, *self.reports.values())
 
 
 def report_writer(
@@ -106,12 +102,8 @@ def report_writer(
     Raises:
         InputError: A user's prompt cannot be used.
     """
-
-    def load(name: str, *variables: str) -> Prompt:
-        return prompts.load(f"conflictscore/{name}", {*variables}, overrides)
-
-    reports = {prompting: load(name, "documents", "entity") for prompting, name in PROMPT.items()}
-    return ReportWriter(client, load("entity", "question"), reports, tokens, cut)
+    loaded = prompts.load_all("conflictscore", _VARIABLES, overrides)
+    return ReportWriter(client, loaded, tokens, cut)
 
 
 @dataclass(frozen=True)
@@ -251,19 +243,19 @@ async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer
     topic = assignment.topic
     if assignment.prompting == "copied":
         return await _scored(assignment, topic.documents[0].text, scorer)
-    entity = await main_entity(topic.question, author.client, author.entity)
+    entity = await main_entity(topic.question, author.client, author.prompts["entity"])
 
     def messages(prompt: Prompt, texts: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=texts, entity=entity)
 
     def longest(texts: Sequence[str]) -> list[dict[str, str]]:
-        rendered = (messages(prompt, texts) for prompt in author.reports.values())
+        rendered = (messages(author.prompts[name], texts) for name in PROMPT.values())
         return max(rendered, key=lambda turns: len(turns[0]["content"]))
 
     reply, cuts = await chat_about(
         topic.documents,
         author.client,
-        partial(messages, author.reports[assignment.prompting]),
+        partial(messages, author.prompts[PROMPT[assignment.prompting]]),
         longest=longest,
         max_tokens=author.tokens,
         cut=author.cut,

@@ -157,8 +157,7 @@ class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
         int,
         Field(ge=1),
         Option(
-            "Independent sources (sites, or documents) that a sentence must cite to count as "
-            "cited.",
+            "Number of independent sources (sites or documents) that a sentence must cite.",
             panel=PANEL,
         ),
     ] = 1

@@ -2,43 +2,20 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel
+from typing import Any
 
 from pipelines.conrag.answer import About, Outcome, Statement
 from pipelines.conrag.data import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
+from pipelines.conrag.settings import CitationJudgeSettings
 from pipelines.data.records import Document
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.options import judge_model_option
 from pipelines.judge.judge import Judge, label_pairs
 from pipelines.judge.judgement import Judgements, Relation, Truncation
 from pipelines.judge.run_judge import RunJudge, judge_of
-from pipelines.judge.settings import PANEL, JudgeSettings
+from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics import alce
 from pipelines.metrics.alce import AT_MOST, as_scored
-from pipelines.option import Only, Option
-
-
-class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who judges; by default the profile's tagger, whoever tags, so that runs are comparable."""
-
-    judged_by: Annotated[
-        Literal["tagger", "model"],
-        Option(
-            "Who judges whether passages bear answers out (alce, and ragtruth with --generator "
-            "model): the tagger or a language model, but not the one that selects the evidence.",
-            name="--citation-judge",
-            panel=PANEL,
-        ),
-    ] = "tagger"
-    judge_model: Annotated[
-        str | None,
-        judge_model_option(
-            PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
-        ),
-    ] = None
 
 
 def citation_judge(

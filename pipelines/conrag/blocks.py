@@ -277,7 +277,7 @@ def _card(result: ClaimResult, method: str) -> Card:
             f"packet, {worth.contradicting:,} undisclosed"
         )
         if worth.recall is not None:
-            said = f"says {worth.recall:.2f} of what is to be said; {said}"
+            said = f"answer recall {worth.recall:.2f}; {said}"
         made.append(line(Aside(said)))
     if outcome.statements:
         numbers = {passage.id: number for number, passage in enumerate(result.passages, 1)}

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Literal
 
 from nli.sentences import Span, sentences
 from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
 from pipelines.conrag.generation import MOST, Form
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
+from pipelines.conrag.settings import DatasetName
 from pipelines.data import alce, fever, fool_me_twice, ragtruth, scifact
 from pipelines.data.alce import Question
 from pipelines.data.fever import FeverClaim, page_key, page_title
@@ -334,9 +334,6 @@ def _pointer_id(page: str, number: int) -> str:
     return f"{page}:{number}"
 
 
-DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
-
-
 @dataclass(frozen=True)
 class Dataset:
     """Claims to be checked or questions to be answered, with their passages.
@@ -433,7 +430,7 @@ def read(
         raise InputError(f"{path} has no claim that can be checked; name another file")
     repeated, times = Counter(query.id for query in queries).most_common(1)[0]
     if times > 1:
-        raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
+        raise InputError(f"{path}: the id '{repeated}' appears twice; make ids distinct")
     chosen = [query for query in queries if part in ("all", query.split or half(query.claim))]
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")

@@ -1,21 +1,15 @@
 """ConRAG, its baselines and its ablations over a data set of claims or questions."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field
+from typing import Any
 
 from pipelines.conrag import generation
-from pipelines.conrag.answer_worth import CitationJudgeSettings, citation_judge
+from pipelines.conrag.answer_worth import citation_judge
 from pipelines.conrag.data import (
-    ALCE,
-    FOOL_ME_TWICE,
     RAGTRUTH,
     Dataset,
-    DatasetName,
     Query,
     digest_of,
     read,
@@ -23,22 +17,20 @@ from pipelines.conrag.data import (
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, in_claims
-from pipelines.conrag.settings import AS_IN_PAPER, SEARCH_PANEL, WRITING_PANEL, AnswerOptions
+from pipelines.conrag.search import AS_GIVEN, Search, in_claims
+from pipelines.conrag.settings import CitationJudgeSettings, ConragOptions
 from pipelines.conrag.view import PAGE
 from pipelines.data.records import Document
-from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.cost import judging as cost_of_judging
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.needs import Needs, judge_source, refuse_no_judge
-from pipelines.experiment.options import RunOptions, device_of, judging, source_of, tagger_named
+from pipelines.experiment.options import device_of, judging, source_of
 from pipelines.judge.examples import SAMPLES
 from pipelines.judge.run_judge import model_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics.alce import AT_MOST
-from pipelines.option import Only, Option, refuse_given
+from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder
 
 
@@ -46,112 +38,6 @@ def verdict(result: ClaimResult) -> str:
     """The stance that ConRAG takes."""
     outcome = result.outcomes[OURS]
     return "unreadable" if outcome.undecided else outcome.stance.replace("_", " ").lower()
-
-
-HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
-
-All methods share passages, tags and the template that writes, so no language model is needed unless
-`--judge` or `--generator` asks for one. Another data set into the same folder joins its tables.
-
-Examples:
-    contested run conrag --out results-conrag
-
-    contested run conrag --dataset fool-me-twice --data dev.jsonl --limit 20
-"""
-
-SEED = 42
-"""Table III, random seed."""
-
-
-class ConragOptions(RunOptions, AnswerOptions):
-    """Options of the comparison of methods."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    dataset: Annotated[
-        DatasetName,
-        Option("What --data is; `claims` are as in docs/conflict-detection.md."),
-    ] = "claims"
-    data: Annotated[
-        Path | None, Option("The file of claims or questions.", shown="bundled claims")
-    ] = None
-    corpus: Annotated[
-        Path | None,
-        Option(
-            "corpus.jsonl of scifact, the folder wiki-pages of fever, or source_info.jsonl of "
-            "ragtruth.",
-            panel=SEARCH_PANEL,
-        ),
-    ] = None
-    half: Annotated[
-        Part | None,
-        Option(
-            "Which half of the claims. The tagger was trained on the other half of fool-me-twice.",
-            shown="test of fool-me-twice, else all",
-            panel=SEARCH_PANEL,
-        ),
-    ] = None
-    among: Annotated[
-        Scope,
-        Option(
-            "Search a claim's `own` passages, or those of `all` claims.",
-            panel=SEARCH_PANEL,
-        ),
-    ] = "own"
-    temperature: Annotated[
-        float,
-        Field(ge=0, le=2),
-        Option(
-            "Sampling temperature of the language model that writes; at 0 it is greedy.",
-            panel=WRITING_PANEL,
-            only=Only(lambda own: own.writes, "--generator template"),
-        ),
-    ] = 0.0
-    seed: Annotated[
-        int,
-        Field(ge=0),
-        Option(
-            "Seed of what a language model writes.",
-            panel=WRITING_PANEL,
-            only=Only(lambda own: own.temperature > 0, "--temperature 0"),
-        ),
-    ] = SEED
-    citing: CitationJudgeSettings = CitationJudgeSettings()
-
-    def needs(self) -> Needs:
-        """The models, including the judge of the answers' citations.
-
-        If another language model judges, the profile's generator tags and writes.
-        """
-        needs = super().needs()
-        if not self.judged:
-            return needs
-        if self.citing.judged_by == "tagger":
-            tagger = tagger_named(None, source_of(self, needs.role or "generator"))
-            return replace(needs, judge_tagger=tagger)
-        judge = judge_source(self, self.citing.judge_model)
-        refuse_no_judge(self, judge or source_of(self, "generator"), "--citation-judge tagger")
-        return replace(needs, role="generator", judge=judge)
-
-    @property
-    def questions(self) -> bool:
-        """Whether the data are questions, with passages that come ranked."""
-        return self.dataset == ALCE
-
-    @property
-    def writes(self) -> bool:
-        """Whether a language model writes; only one can answer questions."""
-        return self.generator == "model" or self.questions
-
-    @property
-    def judged(self) -> bool:
-        """Whether a judge, not the data's labels, decides how passages relate to answers."""
-        return self.questions or (self.dataset == RAGTRUTH and self.writes)
-
-    @property
-    def part(self) -> Part:
-        """The half of the claims to use."""
-        return self.half or ("test" if self.dataset == FOOL_ME_TWICE else "all")
 
 
 def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
@@ -277,7 +163,7 @@ def _refuse_idle(options: ConragOptions) -> None:
         ranked = f"{named}, whose passages come ranked"
         refuse_given(options, ("method", "embedder", "among"), ranked)
     if not options.judged:
-        says = f"{named}, which says itself what passages bear out"
+        says = f"{named}, whose labels say what passages support"
         if options.dataset == RAGTRUTH:
             says = "--generator template, which writes nothing of its own"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
@@ -312,19 +198,13 @@ def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
     return told + (f"\nanswers judged by {options.citing.judged_by}" if options.judged else "")
 
 
-def _failed(query: Query, reason: str) -> ClaimResult:
-    return ClaimResult.of(query, "failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="conrag",
     title="ConRAG",
-    help=HELP,
-    counted="claims",
     options=ConragOptions,
     result=ClaimResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda query, reason: ClaimResult.of(query, "failed", error=reason),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict,

@@ -20,6 +20,7 @@ from pipelines.conrag.answer import (
     unmarked,
 )
 from pipelines.conrag.evidence import Stance, TaggedPassage
+from pipelines.conrag.settings import Sort
 from pipelines.judge.judgement import RELATIONS, Relation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.index import Retrieved
@@ -80,9 +81,7 @@ def generator(
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    loaded = {
-        name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
-    }
+    loaded = prompts.load_all("conrag", PROMPTS, overrides)
     return Generator(client, loaded, temperature=temperature, seed=seed)
 
 
@@ -143,9 +142,6 @@ async def first_answer(
     ended = any(len(answer) == ANSWER_CHARACTERS for answer in reply.value.answers)
     return FirstAnswer(claims, cut=reply.cut or ended or len(every) > MOST)
 
-
-Sort = Literal["tags", "model"]
-"""Whether the evidence is sorted by its tags, or by the model that writes from it."""
 
 REASON_CHARACTERS = 240
 """Greatest length of a reason, in the schema."""

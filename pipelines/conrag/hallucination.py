@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field
 
 from nli.sentences import Span
 from pipelines.conrag.evidence import Stance
-from pipelines.metrics.estimate import Estimate, percentile_estimate, redrawn_sums
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import roc_auc
-from pipelines.metrics.rates import f1
+from pipelines.metrics.rates import clustered_f1
 
 _TOKEN = re.compile(r"\S+")
 
@@ -80,25 +80,18 @@ def token_f1(checked: Sequence[CheckedSentence]) -> Estimate | None:
 
     Observations are tokens; None if no token is flagged or marked.
     """
-    # By source, tokens that are flagged and marked, only flagged, and only marked.
-    by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    marked: list[bool] = []
+    flagged: list[bool] = []
+    sources: list[str] = []
     for one in checked:
-        marked, counted = one.sentence.hallucinated, by_source[one.sentence.source]
-        if one.flagged:
-            counted[0] += marked
-            counted[1] += one.sentence.tokens - marked
-        else:
-            counted[2] += marked
-    counts = list(by_source.values())
-    value = f1(*(sum(row[column] for row in counts) for column in range(3)))
-    if value is None:
-        return None
-    n = sum(one.sentence.tokens for one in checked)
-    if len(counts) == 1 or value in (0, 1):
-        return Estimate(value, None, None, n)
-    drawn = redrawn_sums([[hits, false + missed] for hits, false, missed in counts])
-    hits, misses = drawn[drawn.sum(axis=1) > 0].T
-    return percentile_estimate(value, 2 * hits / (2 * hits + misses), n)
+        where = one.sentence
+        marked += [True] * where.hallucinated + [False] * (where.tokens - where.hallucinated)
+        flagged += [one.flagged] * where.tokens
+        sources += [where.source] * where.tokens
+    found = clustered_f1(marked, flagged, sources)
+    if found is None or found.value not in (0, 1):
+        return found
+    return Estimate(found.value, None, None, found.n)
 
 
 def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:

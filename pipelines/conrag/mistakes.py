@@ -154,8 +154,8 @@ def error_table(results: Results) -> Table:
         quoted=paper.TABLE_IX,
         notes=(
             "Rules look at words and labels; the paper does not say how it sorted.",
-            "An error is a wrong stance on a claim, or on a sentence of a response (ragtruth); of "
-            "an answer (alce), that a sentence is not borne out by what it cites, that one "
-            "contradicts the packet, or that something is not said.",
+            "An error is a wrong stance on a claim or on a sentence of a response (ragtruth). In "
+            "an answer (alce), it is a sentence that its citations do not support, one that "
+            "contradicts the packet, or a missing answer.",
         ),
     )

@@ -34,7 +34,7 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     tau: Annotated[
         float,
         Field(ge=0, le=1),
-        Option("Conflict score from which both sides are shown in equal parts.", panel=PANEL),
+        Option("From this conflict score on, both sides get equal space.", panel=PANEL),
     ] = 0.50
     below_tau: Literal["sides", "relevance"] = "sides"
     per_cluster: Annotated[

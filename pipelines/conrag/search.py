@@ -3,14 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pipelines.conrag.data import Dataset, Query
+from pipelines.conrag.settings import Scope
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.index import ABOUT, RANK_CONSTANT, Index, Method, Retrieved, build
-
-Scope = Literal["own", "all"]
-"""Where passages are searched: among a claim's own, or those of all claims."""
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,34 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conrag.answer import CitationPolicy
 from pipelines.conrag.evidence import DELTA, EdgeWeights
-from pipelines.conrag.generation import Sort
 from pipelines.conrag.packet import PANEL, PacketSettings
+from pipelines.data.released import Part
 from pipelines.errors import InputError
-from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow
+from pipelines.experiment.needs import Needs, judge_needs, judge_source, refuse_no_judge
+from pipelines.experiment.options import (
+    JudgedOptions,
+    Overflow,
+    RunOptions,
+    judge_model_option,
+    source_of,
+    tagger_named,
+)
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import Evidence, JudgeName, JudgeSettings
 from pipelines.option import Choice, Only, Option
 from pipelines.retrieval.dense import default_embedder
 from pipelines.retrieval.index import DEPTH, Method
-from serving.profile import Role
+
+if TYPE_CHECKING:
+    from serving.profile import Role
 
 AS_IN_PAPER: Final = (
     Choice(
@@ -52,7 +62,7 @@ AS_IN_PAPER: Final = (
         "settings.policy.numbers",
         "free",
         "section 2",
-        "a passage that lacks a sentence's number does not bear that sentence out",
+        "a passage that lacks a sentence's number does not support the sentence",
     ),
     Choice(
         "citing.judged_by",
@@ -94,6 +104,16 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
 
 
 WriterName = Literal["template", "model"]
+Sort = Literal["tags", "model"]
+"""Whether the evidence is sorted by its tags, or by the model that writes from it."""
+
+Scope = Literal["own", "all"]
+"""Where passages are searched: among a claim's own, or those of all claims."""
+
+DatasetName = Literal["claims", "fool-me-twice", "scifact", "fever", "ragtruth", "alce"]
+
+SEED = 42
+"""Table III, random seed."""
 
 SEARCH_PANEL = "Data and search"
 WRITING_PANEL = "Writing"
@@ -107,21 +127,22 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """
 
     depth: Annotated[
-        int, Field(ge=1), Option("Passages that are found.", name="--k", panel=SEARCH_PANEL)
+        int, Field(ge=1), Option("Number of passages to retrieve.", name="--k", panel=SEARCH_PANEL)
     ] = DEPTH
     packet: PacketSettings = PacketSettings()
     edges: EdgeWeights = EdgeWeights()
     delta: Annotated[
-        float, Field(ge=0), Option("By how much one side must outweigh the other.", panel=PANEL)
+        float, Field(ge=0), Option("Margin by which one side must outweigh the other.", panel=PANEL)
     ] = DELTA
     weights: Annotated[
         dict[str, float],
         BeforeValidator(lambda given: read_weights(given) if isinstance(given, list) else given),
         Option(
-            "How much passages of a source (site, or document) count for a side; others count 1. "
+            "Weight of a source's passages (a site or a document) in the sums; others weigh 1. "
             "Repeatable.",
             name="--weight",
             metavar="SOURCE=W",
+            shown="",
             panel=PANEL,
             typed=list[str] | None,
         ),
@@ -129,8 +150,8 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     sort: Annotated[
         Sort,
         Option(
-            "Who sorts the evidence that a language model writes from: the tags (`tags`), or that "
-            "model, told the tags, as in the paper (`model`).",
+            "How to sort the evidence that a language model writes from: by the `tags`, or, as "
+            "in the paper, by that `model`, which is told the tags.",
             panel=PANEL,
         ),
     ] = "tags"
@@ -145,8 +166,8 @@ class TaggingSettings(JudgeSettings):
     judge: Annotated[
         JudgeName,
         Option(
-            "Who tags passages: the tagger, a language model (`model`), or the tagger "
-            "where it is sure and the language model for the rest (`cascade`).",
+            "Who tags passages: the `tagger`, a language `model`, or a `cascade` of the two: the "
+            "tagger where it is sure, the model elsewhere.",
             panel=METRIC_PANEL,
         ),
     ] = "tagger"
@@ -160,9 +181,9 @@ class AnswerOptions(JudgedOptions):
     method: Annotated[
         Method | None,
         Option(
-            "Search by words, by meaning, or by both with their ranks fused.",
+            "Search by words, by meaning, or by both with fused ranks.",
             panel=SEARCH_PANEL,
-            shown="hybrid, or bm25 where there are no embeddings",
+            shown="hybrid, or bm25 without embeddings",
         ),
     ] = None
     embedder: Annotated[
@@ -170,7 +191,7 @@ class AnswerOptions(JudgedOptions):
         Option(
             "Folder of a sentence-transformers model, for search by meaning.",
             panel=SEARCH_PANEL,
-            shown="all-MiniLM-L6-v2, where its package is installed",
+            shown="all-MiniLM-L6-v2, if its package is installed",
             only=Only(lambda options: options.method != "bm25", "--method bm25"),
         ),
     ] = None
@@ -211,3 +232,125 @@ class AnswerOptions(JudgedOptions):
                 f"--method {self.method} needs an embedding model; name one with --embedder"
             )
         return path
+
+
+class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
+    """Who judges; by default the profile's tagger, whoever tags, so that runs are comparable."""
+
+    judged_by: Annotated[
+        Literal["tagger", "model"],
+        Option(
+            "Who judges whether passages support answers (alce, and ragtruth with --generator "
+            "model): the tagger, or a language model other than the one that selects the "
+            "evidence.",
+            name="--citation-judge",
+            panel=METRIC_PANEL,
+        ),
+    ] = "tagger"
+    judge_model: Annotated[
+        str | None,
+        judge_model_option(
+            METRIC_PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
+        ),
+    ] = None
+
+
+class ConragOptions(RunOptions, AnswerOptions):
+    """Compare ConRAG with its baselines and ablations, claim by claim.
+
+    All methods share passages, tags and the template that writes. A language model is needed only
+    if `--judge` or `--generator` asks for one. Data sets in the same folder share its tables.
+
+    Examples:
+        contested run conrag --out results-conrag
+
+        contested run conrag --dataset fool-me-twice --data dev.jsonl --limit 20
+    """
+
+    ITEMS: ClassVar = "claims"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+
+    dataset: Annotated[
+        DatasetName,
+        Option("Format of --data; `claims` is described in docs/conflict-detection.md."),
+    ] = "claims"
+    data: Annotated[
+        Path | None, Option("The file of claims or questions.", shown="bundled claims")
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        Option(
+            "corpus.jsonl of scifact, the folder wiki-pages of fever, or source_info.jsonl of "
+            "ragtruth.",
+            panel=SEARCH_PANEL,
+        ),
+    ] = None
+    half: Annotated[
+        Part | None,
+        Option(
+            "Which half of the claims. The tagger was trained on the other half of fool-me-twice.",
+            shown="test of fool-me-twice, else all",
+            panel=SEARCH_PANEL,
+        ),
+    ] = None
+    among: Annotated[
+        Scope,
+        Option(
+            "Search a claim's `own` passages, or those of `all` claims.",
+            panel=SEARCH_PANEL,
+        ),
+    ] = "own"
+    temperature: Annotated[
+        float,
+        Field(ge=0, le=2),
+        Option(
+            "Sampling temperature of the model that writes; 0 is greedy.",
+            panel=WRITING_PANEL,
+            only=Only(lambda own: own.writes, "--generator template"),
+        ),
+    ] = 0.0
+    seed: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "Seed for what a language model writes.",
+            panel=WRITING_PANEL,
+            only=Only(lambda own: own.temperature > 0, "--temperature 0"),
+        ),
+    ] = SEED
+    citing: CitationJudgeSettings = CitationJudgeSettings()
+
+    def needs(self) -> Needs:
+        """The models, including the judge of the answers' citations.
+
+        If another language model judges, the profile's generator tags and writes.
+        """
+        needs = super().needs()
+        if not self.judged:
+            return needs
+        if self.citing.judged_by == "tagger":
+            tagger = tagger_named(None, source_of(self, needs.role or "generator"))
+            return replace(needs, judge_tagger=tagger)
+        judge = judge_source(self, self.citing.judge_model)
+        refuse_no_judge(self, judge or source_of(self, "generator"), "--citation-judge tagger")
+        return replace(needs, role="generator", judge=judge)
+
+    @property
+    def questions(self) -> bool:
+        """Whether the data are questions, with passages that come ranked."""
+        return self.dataset == "alce"
+
+    @property
+    def writes(self) -> bool:
+        """Whether a language model writes; only one can answer questions."""
+        return self.generator == "model" or self.questions
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge, not the data's labels, decides how passages relate to answers."""
+        return self.questions or (self.dataset == "ragtruth" and self.writes)
+
+    @property
+    def part(self) -> Part:
+        """The half of the claims to use."""
+        return self.half or ("test" if self.dataset == "fool-me-twice" else "all")

@@ -27,13 +27,14 @@ BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 """Table VIII: name, lower end, upper end; only the last bin includes its upper end."""
 
 CONTRADICTION = (
-    "A statement that takes a side contradicts the packet where a passage of it really takes the "
-    "other, as far as the data say; undisclosed (ours) where the answer does not show that passage "
-    "as being against it."
+    "A statement contradicts the packet if, by the labels of the data, a passage of it takes "
+    "the other side. The contradiction is undisclosed (ours) if the answer does not present "
+    "that passage as opposing."
 )
 RESPONSES = (
-    "What passages say of sentences of responses (ragtruth) is not known: no Oracle, and no "
-    "contradictions unless a judge reads what a language model writes."
+    "The data do not label passages by sentences of responses (ragtruth). So there is no "
+    "Oracle, and contradictions are counted only if a judge reads what a language model "
+    "writes."
 )
 QUESTIONS = (
     "Of questions (alce), precision and recall are means over answers, as in ALCE, by a judge's "
@@ -41,8 +42,8 @@ QUESTIONS = (
     "and cites it. Gold answers said: short answers named, recall-5 of lists, or claims entailed."
 )
 CITATIONS = (
-    "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
-    "count). Passages without a label in the data bear nothing out."
+    "Citation precision and recall follow ALCE's rules (the first three citations of a "
+    "sentence count). Passages without a label in the data support nothing."
 )
 
 Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
@@ -170,8 +171,8 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
         ],
         quoted=paper.TABLE_I,
         notes=(
-            "Rows are what was run, those that failed included; skipped are rows of the whole file "
-            "that are not in its format. The paper's sizes are of whole releases.",
+            "Rows were run, failures included; skipped rows of the file are in another format. "
+            "The paper's sizes are of whole releases.",
         ),
     )
 
@@ -231,7 +232,7 @@ def citations(results: Results) -> Table:
         _lines(results, lambda _: METHODS, metrics.labelled),
         name="conrag_citations",
         title="Citations",
-        caption="What the sentences of answers cite, and whether that bears them out.",
+        caption="Citations of answers' sentences, and whether they support them.",
         columns=[
             *(DATA, METHOD, HERE, *CITED),
             figure("leakage", "Citation leakage", metrics.leakage),
@@ -248,8 +249,9 @@ def citations(results: Results) -> Table:
         notes=(
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
-            "Wrong citations: sentences that cite nothing, or what is not there, or break the "
-            "policy. What they cite, and what NLI-RAG drops, counts in precision and leakage.",
+            "Wrong citations: sentences that cite nothing, cite missing passages, or break the "
+            "policy. Their citations, and those that NLI-RAG drops, count in precision and "
+            "leakage.",
             QUESTIONS,
             "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI) is right "
             "if it is an alias of a gold answer; five gold answers are enough.",
@@ -268,8 +270,7 @@ def hallucinations(results: Results) -> Table:
         _lines(results, lambda _: METHODS, metrics.of_responses),
         name="conrag_hallucination",
         title="Hallucinations",
-        caption="Every sentence of a response is checked against what the response was written "
-        "from.",
+        caption="Every sentence is checked against the source of the response.",
         columns=[
             *(DATA, METHOD, HERE),
             Measure("token_f1", "Token F1", lambda line: token_f1(line.checked)),
@@ -280,12 +281,12 @@ def hallucinations(results: Results) -> Table:
         ],
         quoted=paper.TABLE_VI,
         notes=(
-            "A sentence that is not found supported is flagged as a whole. Tokens are words "
-            "between white space, those of all responses together.",
+            "A sentence without support is flagged as a whole. Tokens are words between white "
+            "space, pooled over responses.",
             "Passage AUC: the probability that a response with a hallucination scores higher than "
             "one without. A response scores as its worst sentence, a sentence 1 − support.",
             "Contradiction rate: of what a language model writes about the sentences.",
-            "Oracle flags the sentences that people marked something in.",
+            "Oracle flags the sentences in which people marked something.",
             "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
             "clustered by source, of rates Wilson's, which takes sentences as independent.",
         ),
@@ -361,7 +362,7 @@ def paired(results: Results) -> Table:
         ],
         name="conrag_paired",
         title="ConRAG against the others",
-        caption="Differences claim by claim, ConRAG less the other method.",
+        caption="Differences by claim: ConRAG minus the other method.",
         columns=[
             Column("dataset", "Data", lambda pair: str(pair.at)),
             Column("method", "Other method", lambda pair: pair.second),

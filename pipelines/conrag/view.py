@@ -164,23 +164,18 @@ def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
         yield f"{run}{half}: {searched['method']} in {where[searched['among']]}."
 
 
+BASELINES: Final = tuple(method for method in METHODS if method not in (OURS, ORACLE))
+
 PAGE: Final = Page(
-    question="Where passages disagree, is a claim rightly taken for supported or refuted?",
+    question="Where passages disagree, is the stance on a claim right?",
     tables=_tables,
     figures=(
-        Figure(
-            *("conrag_stance", "accuracy", "method"),
-            said="Stances named rightly",
-            group=("dataset",),
-            ours=(OURS,),
-            trivial=tuple(method for method in METHODS if method not in (OURS, ORACLE)),
-        ),
-        Figure(
-            *("conrag_citations", "answer_recall", "method"),
-            said="Gold answers said",
-            group=("dataset",),
-            ours=(OURS,),
-            trivial=tuple(method for method in METHODS if method not in (OURS, ORACLE)),
+        *(
+            Figure(table, value, "method", said, ("dataset",), (OURS,), BASELINES)
+            for table, value, said in (
+                ("conrag_stance", "accuracy", "Stances named rightly"),
+                ("conrag_citations", "answer_recall", "Gold answers said"),
+            )
         ),
         Figure(
             *("conrag_hallucination", "token_f1", "method"),
@@ -195,9 +190,9 @@ PAGE: Final = Page(
         Section(
             "Stance and evidence",
             ("conrag_stance", "conrag_paired"),
-            "Is a claim supported or refuted by what was retrieved for it? ConRAG tags every "
-            "passage, shows both sides where they are balanced, and cites what it says; the "
-            "others do with less. Oracle knows what every passage says.",
+            "Do the retrieved passages support or refute a claim? ConRAG tags all passages, "
+            "shows both sides where they are balanced, and cites its sentences; the other "
+            "methods leave parts out. Oracle knows the labels of passages.",
         ),
         Section(
             "Conflict score",
@@ -209,19 +204,18 @@ PAGE: Final = Page(
         Section(
             "Citations",
             ("conrag_citations",),
-            "Do citations bear out what is said (precision), and is what is said borne out "
+            "Do citations support their sentences (precision), and are sentences supported "
             "(recall)? Hollow points are the paper's, of ALCE.",
             lambda _, tables: citation_plots(tables["conrag_citations"]),
         ),
         Section(
             "Hallucinations",
             ("conrag_hallucination",),
-            "Which sentences of a response does its source not bear out? Each is checked as a "
-            "claim, and flagged where it is not found to be supported. Oracle flags what people "
-            "marked.",
+            "Which sentences of a response does its source not support? Sentences are checked as "
+            "claims, and flagged without support. Oracle flags those that people marked.",
         ),
-        Section("Ablations", ("conrag_ablations",), "ConRAG with one part removed."),
-        Section("Data", ("conrag_data",), "What was run, beside the paper's data."),
+        Section("Ablations", ("conrag_ablations",), "ConRAG without one of its parts."),
+        Section("Data", ("conrag_data",), "The data of this run, beside the paper's."),
         Section("Errors", ("conrag_errors",), "Filter the claims by these categories."),
     ),
     facets=(

@@ -8,10 +8,9 @@ the best first). The other fields tell the task: `sample_id` and `qa_pairs` (eac
 questions have no id. Scores, summaries and long answers are not read.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel
 
@@ -22,7 +21,6 @@ from pipelines.errors import InputError
 NAME = "ALCE"
 
 Task = Literal["asqa", "qampari", "eli5"]
-FilledT = TypeVar("FilledT", str, tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Question:
     """A question, passages to cite, and what an answer should say.
 
     Attributes:
-        id: The id in the release; for ELI5 the position in the file, from 1.
+        id: The id in the release; without one, as in ELI5, the position in the file, from 1.
         passages: Best first, with ids "1", "2" and so on, as ALCE's answers cite them.
         answers: For ASQA and QAMPARI, the aliases of each short answer; any one counts.
         claims: For ELI5, the claims that the answer should entail.
@@ -53,42 +51,20 @@ class _Passage(BaseModel):
     text: str
 
 
-class _Released(BaseModel):
-    question: Text
-    docs: NonEmpty[_Passage]
-
-    def as_question(
-        self,
-        name: object,
-        task: Task,
-        answers: tuple[tuple[str, ...], ...] = (),
-        claims: tuple[str, ...] = (),
-    ) -> Question:
-        # A page without text keeps its number, because citations refer to it.
-        passages = tuple(
-            Document(id=str(place), text=each.text, title=(each.title or "").strip() or None)
-            for place, each in enumerate(self.docs, start=1)
-            if each.text.strip()
-        )
-        return Question(str(name), task, self.question, passages, answers, claims)
-
-
 class _Pair(BaseModel):
     short_answers: _Aliases
 
 
-class _Asqa(_Released):
-    sample_id: int | Text
-    qa_pairs: NonEmpty[_Pair]
+class _Released(BaseModel):
+    """A question of any task; fields of other tasks are missing or null."""
 
-
-class _Qampari(_Released):
-    id: int | Text
-    answers: NonEmpty[_Aliases]
-
-
-class _Eli5(_Released):
-    claims: NonEmpty[str]
+    question: Text
+    docs: NonEmpty[_Passage]
+    sample_id: int | Text | None = None
+    id: int | Text | None = None
+    qa_pairs: tuple[_Pair, ...] | None = None
+    answers: tuple[_Aliases, ...] | None = None
+    claims: tuple[str, ...] | None = None
 
 
 def read(path: Path) -> list[Question]:
@@ -97,31 +73,35 @@ def read(path: Path) -> list[Question]:
 
 
 def _question(entry: Entry, number: int) -> Question:
-    given = entry.value if isinstance(entry.value, dict) else {}
-    # Fields of other tasks may be present but null.
-    if given.get("qa_pairs") is not None:
-        asqa = record(entry, _Asqa, NAME)
-        pairs = _filled(entry, [pair.short_answers for pair in asqa.qa_pairs], "qa_pairs")
-        return asqa.as_question(asqa.sample_id, "asqa", answers=pairs)
-    if given.get("answers") is not None:
-        qampari = record(entry, _Qampari, NAME)
-        answers = _filled(entry, qampari.answers, "answers")
-        return qampari.as_question(qampari.id, "qampari", answers=answers)
-    if given.get("claims") is not None:
-        eli5 = record(entry, _Eli5, NAME)
-        claims = _filled(entry, cleaned(eli5.claims), "claims")
-        return eli5.as_question(number, "eli5", claims=claims)
-    record(entry, _Released, NAME)  # says what is wrong where it is no question at all
-    raise InputError(
-        f"{entry.where}: none of the fields 'qa_pairs' (ASQA), 'answers' (QAMPARI) and 'claims' "
-        f"(ELI5) is given; name a file in the format of {NAME}"
+    row = record(entry, _Released, NAME)
+    task: Task
+    answers: tuple[tuple[str, ...], ...] = ()
+    claims: tuple[str, ...] = ()
+    # Releases contain empty answers and claims.
+    if row.qa_pairs is not None:
+        task, name = "asqa", row.sample_id
+        answers = tuple(pair.short_answers for pair in row.qa_pairs if pair.short_answers)
+    elif row.answers is not None:
+        task, name = "qampari", row.id
+        answers = tuple(filter(None, row.answers))
+    elif row.claims is not None:
+        task, name = "eli5", None
+        claims = cleaned(row.claims)
+    else:
+        raise InputError(
+            f"{entry.where}: none of the fields 'qa_pairs' (ASQA), 'answers' (QAMPARI) and "
+            f"'claims' (ELI5) is given; name a file in the format of {NAME}"
+        )
+    if not answers and not claims:
+        raise InputError(
+            f"{entry.where}: what an answer should say has no text; name a file in the format of "
+            f"{NAME}"
+        )
+    # A page without text keeps its number, because citations refer to it.
+    passages = tuple(
+        Document(id=str(place), text=page.text, title=(page.title or "").strip() or None)
+        for place, page in enumerate(row.docs, start=1)
+        if page.text.strip()
     )
-
-
-def _filled(entry: Entry, given: Sequence[FilledT], field: str) -> tuple[FilledT, ...]:
-    """Drop empty answers or claims, which releases contain; at least one must remain."""
-    if kept := tuple(each for each in given if each):
-        return kept
-    raise InputError(
-        f"{entry.where}: '{field}' has no text in it; name a file in the format of {NAME}"
-    )
+    question_id = str(number if name is None else name)
+    return Question(question_id, task, row.question, passages, answers, claims)

@@ -20,7 +20,6 @@ class EntityDocument(BaseModel, frozen=True):
 
     title: Text
     text: Text
-    pid: int | str | None = None
     answer: Text
 
 

@@ -26,8 +26,8 @@ def _lower(value: object) -> object:
 class WebPage(BaseModel, frozen=True):
     """A web page that answers a contentious question, `search_query`, with yes or no.
 
-    The question was written for a topic, `category`. A search for its affirmation or denial found
-    the page; `text_window` is the part most relevant to the question.
+    A search for the affirmation or denial of the question found the page; `text_window` is the part
+    most relevant to the question.
     """
 
     search_query: Text
@@ -35,8 +35,6 @@ class WebPage(BaseModel, frozen=True):
     stance: Annotated[Literal["yes", "no"], BeforeValidator(_lower)]
     title: str | None = None
     url: str | None = None
-    category: str | None = None
-    search_type: str | None = None
 
 
 class ContentiousQuestion(BaseModel, frozen=True):

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, StringConstraints
+from pydantic import BaseModel, StringConstraints
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
@@ -24,11 +24,6 @@ _NOTE = re.compile(
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
-def _several(value: object) -> object:
-    """Wrap a single string in a list: some parts of the release store no list."""
-    return [value] if isinstance(value, str) else value
-
-
 class KnowledgeConflict(BaseModel, frozen=True):
     """A question of StrategyQA (yes/no) or PopQA, with two opposite claims and evidence for both.
 
@@ -37,14 +32,12 @@ class KnowledgeConflict(BaseModel, frozen=True):
     """
 
     question: Text
-    ground_truth: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
     memory_answer: Text
     parametric_memory: Text
     counter_answer: Text
     counter_memory: Text
     parametric_memory_aligned_evidence: Stripped = ""
     counter_memory_aligned_evidence: Stripped = ""
-    popularity: float | None = None
 
 
 def read(path: Path) -> list[KnowledgeConflict]:

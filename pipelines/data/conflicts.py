@@ -17,14 +17,13 @@ A result's text is its `short_text`, else its `snippet`, else its page. A result
 cannot be cited: it is left out and counted, and the others are numbered from 1 without gaps.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
 
 from pipelines.data.records import Label, NonEmpty
-from pipelines.data.released import Entry, entries, record
+from pipelines.data.released import entries, record
 from pipelines.errors import InputError
 
 NAME = "CONFLICTS"
@@ -39,42 +38,6 @@ LABELS = (
 """The types of conflict as the release writes them."""
 
 
-@dataclass(frozen=True)
-class ConflictsResult:
-    """A search result with a text: its segment, else its snippet, else its whole page.
-
-    Missing fields are empty. Dates are as released: "2024-07-30", "NA", "2 days ago".
-    """
-
-    text: str
-    url: str = ""
-    title: str = ""
-    snippet: str = ""
-    date: str = ""
-    page: str = ""
-
-
-@dataclass(frozen=True)
-class ConflictsRow:
-    """A question with its search results.
-
-    Attributes:
-        sources: The results with a text, in order; `passed_over` counts the others.
-        conflict_type: One of `LABELS`; None if the file does not give one.
-        correct_answer: The annotators' right answer; may be empty.
-        origin: The question's source data set, as released; None if not given.
-        number: Line in the official file, from 1, or else position in this file.
-    """
-
-    query: str
-    sources: tuple[ConflictsResult, ...]
-    conflict_type: str | None
-    correct_answer: str
-    origin: str | None
-    number: int
-    passed_over: int = 0
-
-
 def official_label(label: str) -> str:
     """The matching member of `LABELS`, ignoring white space and case, and "or" for "and".
 
@@ -85,14 +48,6 @@ def official_label(label: str) -> str:
         known = ", ".join(repr(each) for each in LABELS)
         raise ValueError(f"{label!r} is no type of conflict; there are {known}")
     return found
-
-
-def read(path: Path) -> list[ConflictsRow]:
-    """The questions of a file in either format, in file order.
-
-    Raises as `read_records`, also if no search result of a question has a text.
-    """
-    return [_row(entry, place) for place, entry in enumerate(entries(path), start=1)]
 
 
 def _form(label: str) -> str:
@@ -115,8 +70,12 @@ _Asked = Annotated[Label, AfterValidator(str.strip), Field(min_length=1)]
 _Type = Annotated[str, AfterValidator(official_label)]
 
 
-class _Result(BaseModel):
-    """A search result in either format: `short_text` and what follows, or `text`."""
+class SearchResult(BaseModel, frozen=True):
+    """A search result in either format; missing fields are empty.
+
+    The release has `short_text`, its segment, and `response_str`, its whole page; a part of it has
+    `text`. Dates are as released: "2024-07-30", "NA", "2 days ago".
+    """
 
     title: _Loose = ""
     url: _Loose = ""
@@ -126,55 +85,55 @@ class _Result(BaseModel):
     snippet: _Loose = ""
     response_str: _Loose = ""
 
-    def as_released(self) -> ConflictsResult:
-        return ConflictsResult(
-            text=self.short_text or self.text or self.snippet or self.response_str,
-            url=self.url,
-            title=self.title,
-            snippet=self.snippet,
-            date=self.date,
-            page=self.response_str,
-        )
+    @property
+    def segment(self) -> str:
+        """Its text: the segment, else the snippet, else the whole page."""
+        return self.short_text or self.text or self.snippet or self.response_str
 
 
-class _Official(BaseModel):
-    query: _Asked = Field(validation_alias="question")
+class ConflictsRow(BaseModel, frozen=True):
+    """A question with its search results, under the names of either format.
+
+    Attributes:
+        conflict_type: One of `LABELS`; None if the file does not give one.
+        correct_answer: The annotators' right answer; may be empty.
+        results: At least one; see `sources`.
+        origin: The question's source data set, as released; may be empty.
+        number: Line in the official file, from 1, or else position in this file.
+    """
+
+    query: _Asked = Field(validation_alias=AliasChoices("question", "query"))
     conflict_type: _Type | None = None
-    answer: _Loose = Field("", validation_alias="correct_answer")
-    results: NonEmpty[_Result] = Field(validation_alias="search_results")
-    source: _Loose = ""
-
-
-class _Partial(BaseModel):
-    query: _Asked
-    conflict_type: _Type
-    answer: _Loose = Field("", validation_alias="gold_answer")
-    results: NonEmpty[_Result] = Field(validation_alias="docs")
-    official_index_1based: Annotated[int, Field(ge=1)] | None = None
-
-
-def _row(entry: Entry, place: int) -> ConflictsRow:
-    given = entry.value if isinstance(entry.value, dict) else {}
-    row: _Official | _Partial
-    if "docs" in given and "search_results" not in given:
-        row = record(entry, _Partial, NAME)
-        origin, number = None, row.official_index_1based or place
-    else:
-        row = record(entry, _Official, NAME)
-        origin, number = row.source or None, place
-    results = [each.as_released() for each in row.results]
-    sources = tuple(each for each in results if each.text)
-    if not sources:
-        raise InputError(
-            f"{entry.where}: none of the {len(results)} search results has a text; "
-            f"name a file in the format of {NAME}"
-        )
-    return ConflictsRow(
-        query=row.query,
-        sources=sources,
-        conflict_type=row.conflict_type,
-        correct_answer=row.answer,
-        origin=origin,
-        number=number,
-        passed_over=len(results) - len(sources),
+    correct_answer: _Loose = Field(
+        "", validation_alias=AliasChoices("correct_answer", "gold_answer")
     )
+    results: NonEmpty[SearchResult] = Field(validation_alias=AliasChoices("search_results", "docs"))
+    origin: _Loose = Field("", validation_alias="source")
+    number: int = Field(0, ge=1, validation_alias="official_index_1based")
+
+    @property
+    def sources(self) -> tuple[SearchResult, ...]:
+        """The results that have a text."""
+        return tuple(result for result in self.results if result.segment)
+
+    @property
+    def passed_over(self) -> int:
+        """Number of results without any text."""
+        return len(self.results) - len(self.sources)
+
+
+def read(path: Path) -> list[ConflictsRow]:
+    """The questions of a file in either format, in file order.
+
+    Raises as `read_records`, also if no search result of a question has a text.
+    """
+    rows = []
+    for place, entry in enumerate(entries(path), start=1):
+        row = record(entry, ConflictsRow, NAME)
+        if not row.sources:
+            raise InputError(
+                f"{entry.where}: none of the {len(row.results)} search results has a text; "
+                f"name a file in the format of {NAME}"
+            )
+        rows.append(row if row.number else row.model_copy(update={"number": place}))
+    return rows

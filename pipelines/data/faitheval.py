@@ -10,46 +10,21 @@ has "only a single correct answer". It does not mark the misinformation either: 
 than these names counts as wrong.
 """
 
-import ast
 import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
-from pipelines.data.records import NonEmpty, Text
+from pipelines.data.records import Text
 from pipelines.data.released import Entry, cleaned, content, read_records, record
 from pipelines.errors import InputError
 
 MARK = re.compile(r"(?<!\w)Document:")
 """Start of every document."""
 
-_NEIGHBOURS = re.compile(r"(?<=['\"])\s+(?=['\"])")
-"""A missing comma between strings, which Python would join."""
-
 PARQUET = b"PAR1"
 """Start of a Parquet file."""
-
-
-def _answers(value: object) -> object:
-    """Wrap a single string in a list; drop empty and repeated strings of a list.
-
-    Some copies of the release store the list as a string, as Python writes it ("['a', 'b']") or
-    NumPy ("['a' 'b']").
-    """
-    strings = _listed(value) if isinstance(value, str) else value
-    if isinstance(strings, list) and all(isinstance(each, str) for each in strings):
-        return cleaned(strings)
-    return value
-
-
-def _listed(text: str) -> list[Any]:
-    """The list that a string spells, or a list of the string."""
-    try:
-        value = ast.literal_eval(_NEIGHBOURS.sub(", ", text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return [text]
-    return value if isinstance(value, list) else [text]
 
 
 class FaithQuestion(BaseModel, frozen=True):
@@ -58,7 +33,7 @@ class FaithQuestion(BaseModel, frozen=True):
     qid: int | str | None = None
     question: Text
     context: Text
-    answers: Annotated[NonEmpty[Text], BeforeValidator(_answers)]
+    answers: Annotated[tuple[str, ...], AfterValidator(cleaned), Field(min_length=1)]
 
     @field_validator("context")
     @classmethod

@@ -33,7 +33,6 @@ class GameClaim(BaseModel, frozen=True):
     gold_evidence: NonEmpty[Sentence]
     retrieved_evidence: tuple[Sentence, ...] = ()
     wikipedia_page: str = ""
-    category: str = ""
 
 
 def read(path: Path) -> list[GameClaim]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -23,8 +23,7 @@ from pipelines.data.records import (
 )
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
-
-OnError = Literal["stop", "skip"]
+from pipelines.option import OnError
 
 Place = tuple[int | str, ...]
 """Where in a value a field is, as pydantic gives it."""

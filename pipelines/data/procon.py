@@ -72,7 +72,7 @@ def read(path: Path) -> list[Topic]:
     seen: set[str] = set()
     for topic in topics:
         if topic.topic in seen:
-            raise InputError(f"{path}: the topic '{topic.topic}' stands twice; keep one of them")
+            raise InputError(f"{path}: the topic '{topic.topic}' appears twice; keep one of them")
         seen.add(topic.topic)
     return topics
 

@@ -64,7 +64,6 @@ class Response(BaseModel, frozen=True):
     labels: tuple[HallucinatedSpan, ...]
     split: Literal["train", "test"]
     quality: str = "good"
-    model: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

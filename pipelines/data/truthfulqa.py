@@ -14,12 +14,12 @@ import hashlib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from pipelines.data.jsonl import utf8
-from pipelines.data.records import Document, Label, Text
+from pipelines.data.records import Document, Label, Text, as_document
 from pipelines.data.released import Entry, content, entries, record
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER
@@ -30,25 +30,21 @@ SAMPLES = SAMPLES_FOLDER / "misconceptions.jsonl"
 """Bundled questions: common misconceptions, with documents that repeat and correct them."""
 
 
-class FoundDocument(BaseModel):
-    """A document found for a question.
-
-    Attributes:
-        url: Its address.
-        title: Title of the page.
-        text: Text of the page.
-        backs: The answer that it backs, if known.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    url: Label = ""
-    title: Label = ""
-    text: Text
-    backs: Literal["correct", "incorrect", "neither"] | None = None
+def _numbered(given: object) -> object:
+    """Documents with the ids "d1", "d2" and so on, whatever a file calls them."""
+    if not isinstance(given, list | tuple):
+        return given
+    return tuple(
+        as_document(one | {"id": f"d{number}"} if isinstance(one, dict) else one, number)
+        for number, one in enumerate(given, start=1)
+    )
 
 
-class TruthfulQuestion(BaseModel):
+Found = Annotated[tuple[Document, ...], BeforeValidator(_numbered)]
+"""Documents found for a question; their ids follow from their places."""
+
+
+class TruthfulQuestion(BaseModel, frozen=True):
     """A question that many people would answer wrongly.
 
     Attributes:
@@ -62,8 +58,6 @@ class TruthfulQuestion(BaseModel):
         documents: Documents found for the question; may be empty.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     id: Text
     question: Text
     best_answer: Text
@@ -71,7 +65,7 @@ class TruthfulQuestion(BaseModel):
     correct_answers: tuple[Text, ...] = ()
     incorrect_answers: tuple[Text, ...] = ()
     category: Label = ""
-    documents: tuple[FoundDocument, ...] = ()
+    documents: Found = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -89,21 +83,12 @@ class TruthfulQuestion(BaseModel):
                 made[every] = tuple(dict.fromkeys([*first, *listed]))
         return made
 
-    def read_documents(self, most: int) -> tuple[Document, ...]:
-        """The first documents, numbered from 1, as pipelines take them."""
-        return tuple(
-            Document(
-                id=f"d{number}", text=each.text, title=each.title or None, url=each.url or None
-            )
-            for number, each in enumerate(self.documents[:most], start=1)
-        )
-
 
 class DocumentsOf(BaseModel):
     """A line of a file of documents."""
 
     question: Text
-    documents: Annotated[tuple[FoundDocument, ...], Field(min_length=1)]
+    documents: Annotated[Found, Field(min_length=1)]
 
 
 def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
@@ -176,7 +161,7 @@ def _refuse_twice(path: Path, found: Sequence[tuple[str, TruthfulQuestion]]) -> 
 
 
 def _with_documents(questions: Sequence[TruthfulQuestion], path: Path) -> list[TruthfulQuestion]:
-    kept: dict[str, tuple[FoundDocument, ...]] = {}
+    kept: dict[str, tuple[Document, ...]] = {}
     for entry in entries(path):
         line = record(entry, DocumentsOf, "documents by question")
         name = _words(line.question)

@@ -15,10 +15,9 @@ from pipelines.data.released import read_records
 
 
 class Meta(BaseModel, frozen=True):
-    """Origin of a claim: its name, "dev02986", and the article."""
+    """Origin of a claim: its name, "dev02986"."""
 
     id: Text
-    claim_title: str = ""
 
 
 class CitedClaim(BaseModel, frozen=True):

@@ -1,11 +1,14 @@
 """Cost of a run in calls and pairs: estimated beforehand, and reported in one line at the end."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pipelines.judge.run_judge import RunJudge
 from pipelines.judge.settings import JudgeSettings
 from pipelines.report import glance
-from serving.client import Client
+
+if TYPE_CHECKING:
+    from pipelines.judge.run_judge import RunJudge
+    from serving.client import Client
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def judging(
     return total
 
 
-def cost_line(client: Client) -> str:
+def cost_line(client: "Client") -> str:
     """Cost of a client's calls, in one line."""
     usage = client.usage
     if usage.calls == 0:
@@ -74,13 +77,13 @@ def cost_line(client: Client) -> str:
     )
 
 
-def spent(client: Client | None, judge: RunJudge | None = None) -> str:
+def spent(client: "Client | None", judge: "RunJudge | None" = None) -> str:
     """Requests to a language model and a judge of claims, in one line."""
     parts = [cost_line(client)] if client else ["no language model was needed"]
     return "; ".join([*parts, *(asked_of(judge) if judge else [])])
 
 
-def asked_of(judge: RunJudge) -> list[str]:
+def asked_of(judge: "RunJudge") -> list[str]:
     """Requests to a judge of claims, apart from the calls to its language model."""
     parts = []
     if judge.threshold and judge.threshold.reason:

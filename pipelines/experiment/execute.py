@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.experiment.cost import asked_of, cost_line, spent
 from pipelines.experiment.experiment import (
@@ -33,7 +32,7 @@ from pipelines.experiment.options import (
 from pipelines.judge.judge import PairError
 from pipelines.judge.store import JudgementStore, default_store
 from pipelines.metrics.calibration import mean_label_mass
-from pipelines.option import switched
+from pipelines.option import OnError, switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from serving.client import Client

@@ -1,8 +1,8 @@
 """An experiment: options, a plan made from them, and results.
 
     EXPERIMENT = Experiment(
-        name="conflict-detection", title="Conflict Detection", counted="examples",
-        options=DetectionOptions, result=DetectionResult, plan=plan, failed=failed, help=HELP)
+        name="conflict-detection", title="Conflict Detection", options=DetectionOptions,
+        result=DetectionResult, plan=plan, failed=failed)
 
 `contested run NAME` makes its options from the fields of `options`; `execute` opens the models that
 the plan needs, resumes, and stores each result as it comes.
@@ -13,25 +13,27 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.experiment.cost import Cost
-from pipelines.experiment.metric import Metric
-from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions
-from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.summary import Page, publication
 from pipelines.judge.judge import PairError
-from pipelines.judge.run_judge import RunJudge, judge_of
-from pipelines.judge.settings import JudgeSettings
-from pipelines.judge.store import JudgementStore
-from pipelines.judge.tagger import TaggerFolder
-from pipelines.runs.folder import RunFolder
-from serving.calls import Usage
-from serving.client import Client
 from serving.errors import RequestError
+
+if TYPE_CHECKING:  # what only a run needs is imported by it
+    from pipelines.experiment.cost import Cost
+    from pipelines.experiment.metric import Metric
+    from pipelines.experiment.needs import Needs
+    from pipelines.experiment.options import RunOptions
+    from pipelines.experiment.publish import Publication, Runs
+    from pipelines.experiment.summary import Page
+    from pipelines.judge.run_judge import RunJudge
+    from pipelines.judge.settings import JudgeSettings
+    from pipelines.judge.store import JudgementStore
+    from pipelines.judge.tagger import TaggerFolder
+    from pipelines.runs.folder import RunFolder
+    from serving.calls import Usage
+    from serving.client import Client
 
 
 class Item(Protocol):
@@ -52,7 +54,7 @@ class Counter(Protocol):
     def begin(self, done: int) -> None:
         """Start with the number of items that an earlier run did."""
 
-    def advance(self, usage: Usage | None = None) -> None:
+    def advance(self, usage: "Usage | None" = None) -> None:
         """Count one more item; `usage` is the cost of calls so far."""
 
     def status(self, text: str) -> None:
@@ -124,23 +126,25 @@ class Models:
         prompts: Folder with the user's prompts.
     """
 
-    store: JudgementStore
+    store: "JudgementStore"
     profile: str
-    client: Client | None = None
-    judging: Client | None = None
-    tagger: TaggerFolder | None = None
-    judge_tagger: TaggerFolder | None = None
+    client: "Client | None" = None
+    judging: "Client | None" = None
+    tagger: "TaggerFolder | None" = None
+    judge_tagger: "TaggerFolder | None" = None
     prompts: Path | None = None
 
     @property
-    def asked(self) -> Client:
+    def asked(self) -> "Client":
         """The language model, for a plan that needs one."""
         if self.client is None:
             raise ValueError("the plan needs no language model")
         return self.client
 
-    def judge(self, settings: JudgeSettings) -> RunJudge:
+    def judge(self, settings: "JudgeSettings") -> "RunJudge":
         """The judge of claims by documents, ready to be asked; see `judge_of`."""
+        from pipelines.judge.run_judge import judge_of
+
         return judge_of(settings, self.client, self.prompts, tagger=self.tagger, store=self.store)
 
 
@@ -148,7 +152,7 @@ class Models:
 class RunModels(Models):
     """The models of a run, its locked folder, and a progress display for long preparations."""
 
-    folder: RunFolder
+    folder: "RunFolder"
     counting: Counting
 
 
@@ -173,9 +177,9 @@ class Work(Generic[ItemT, ResultT]):
     config: Mapping[str, Any]
     each: Callable[[ItemT], Awaitable[ResultT]]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    judge: RunJudge | None = None
-    second: RunJudge | None = None
-    client: Client | None = None
+    judge: "RunJudge | None" = None
+    second: "RunJudge | None" = None
+    client: "Client | None" = None
     items: Sequence[ItemT] | None = None
     places: Callable[[], int] = lambda: 1
 
@@ -195,11 +199,11 @@ class Plan(Generic[ItemT, ResultT]):
     """
 
     items: Sequence[ItemT]
-    needs: Needs
+    needs: "Needs"
     work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
     summary: str = ""
     remarks: Sequence[str] = ()
-    cost: Callable[[ItemT], Cost] | None = None
+    cost: "Callable[[ItemT], Cost] | None" = None
     entries: Callable[[str], Sequence[str]] = lambda _: ()
 
 
@@ -210,8 +214,6 @@ class Experiment(Generic[ItemT, ResultT]):
     Attributes:
         name: Name of the command and prefix of its entries in `run.json`: "madam-rag".
         title: For people: "MADAM-RAG".
-        help: Help of the command: what it does, what it writes, examples.
-        counted: Plural noun for its items: "questions".
         options: The user's options; include `RunOptions` and `ModelOptions`.
         result: Record of an item; it has an `id` and a `status`.
         plan: Reads the data and plans the run.
@@ -230,17 +232,15 @@ class Experiment(Generic[ItemT, ResultT]):
 
     name: str
     title: str
-    help: str
-    counted: str
-    options: type[RunOptions]
+    options: "type[RunOptions]"
     result: type[ResultT]
     plan: Callable[[Any], Plan[ItemT, ResultT]]
     failed: Callable[[ItemT, str], ResultT]
-    page: Page | None = None
+    page: "Page | None" = None
     refusals: tuple[type[Exception], ...] = (RequestError, PairError)
     in_flight: int | None = None
     common: tuple[str, ...] = ()
-    metrics: Sequence[Metric[ResultT]] = ()
+    metrics: "Sequence[Metric[ResultT]]" = ()
     verdict: Callable[[ResultT], str] | None = None
     cluster: Callable[[ResultT], str] | None = None
     labellings: Mapping[str, Labelling[ResultT]] = field(default_factory=dict)
@@ -248,25 +248,34 @@ class Experiment(Generic[ItemT, ResultT]):
         judgement.label_mass for judgement in getattr(result, "judgements", ())
     )
 
+    @property
+    def counted(self) -> str:
+        """Plural noun for its items: "questions"."""
+        return self.options.ITEMS
+
     def verdict_on(self, result: Any) -> str:
         """The verdict on a result; its status if it failed, or if there are no verdicts."""
         if result.status == "failed" or self.verdict is None:
             return str(result.status)
         return self.verdict(result)
 
-    def publication(self, runs: Runs[ResultT]) -> Publication:
+    def publication(self, runs: "Runs[ResultT]") -> "Publication":
         """Tables and page of the runs in a folder."""
+        from pipelines.experiment.summary import publication
+
         return publication(self, runs)
 
-    def runs(self, folder: RunFolder) -> Runs[ResultT]:
+    def runs(self, folder: "RunFolder") -> "Runs[ResultT]":
         """Its runs in a folder; InputError if `run.json` or a result is damaged."""
+        from pipelines.experiment.publish import Runs
+
         return Runs(self.name, folder, self.entries(folder), self.results(folder))
 
-    def entries(self, folder: RunFolder) -> dict[str, dict[str, Any]]:
+    def entries(self, folder: "RunFolder") -> dict[str, dict[str, Any]]:
         """Its runs in a folder, in the order in which they began: name -> entry in `run.json`."""
         return folder.entries(self.name)
 
-    def results(self, folder: RunFolder) -> dict[str, list[ResultT]]:
+    def results(self, folder: "RunFolder") -> dict[str, list[ResultT]]:
         """Its results in a folder, by the names of `entries`."""
         return {
             run: list(folder.log(f"{self.name}.{run}".rstrip("."), self.result).read().values())

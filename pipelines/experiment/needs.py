@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.errors import InputError
 from pipelines.experiment.options import (
@@ -14,13 +15,12 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.judge.settings import JudgeSettings
-from pipelines.judge.tagger import TaggerFolder, calibrated
 from pipelines.option import refuse_given
-from serving import models
-from serving.connect import Source
-from serving.folders import check_folder
-from serving.profile import Role
-from serving.weights import with_model
+
+if TYPE_CHECKING:
+    from pipelines.judge.tagger import TaggerFolder
+    from serving.connect import Source
+    from serving.profile import Role
 
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
 """Options that have an effect only if a language model is asked.
@@ -47,10 +47,10 @@ class Needs:
         untagged: Why no tagger is asked.
     """
 
-    role: Role | None = None
-    judge: Source | None = None
-    tagger: TaggerFolder | None = None
-    judge_tagger: TaggerFolder | None = None
+    role: "Role | None" = None
+    judge: "Source | None" = None
+    tagger: "TaggerFolder | None" = None
+    judge_tagger: "TaggerFolder | None" = None
     unasked: str = "these options, which ask no language model"
     unused: tuple[str, ...] = OF_A_SERVER
     untagged: str = "these options, which ask no tagger"
@@ -60,7 +60,7 @@ def judge_needs(
     options: ServerOptions,
     settings: JudgeSettings,
     *,
-    role: Role = "judge",
+    role: "Role" = "judge",
     asks: bool | None = None,
     unasked: str = "",
 ) -> Needs:
@@ -85,7 +85,7 @@ def judge_needs(
 
 
 def _needs(
-    options: ServerOptions, settings: JudgeSettings, role: Role, asks: bool, unasked: str = ""
+    options: ServerOptions, settings: JudgeSettings, role: "Role", asks: bool, unasked: str = ""
 ) -> Needs:
     needs = Needs(
         role=role if asks else None,
@@ -96,6 +96,8 @@ def _needs(
         untagged=settings.named,
     )
     if settings.judge == "cascade" and needs.tagger is not None:
+        from pipelines.judge.tagger import calibrated
+
         calibrated(needs.tagger)  # checked before a server is looked for
     return needs
 
@@ -133,7 +135,7 @@ def _tagger_of(settings: JudgeSettings) -> str:
     return f"--judge tagger{claims}"
 
 
-def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None:
+def refuse_no_judge(options: ModelOptions, source: "Source", instead: str) -> None:
     """Raise InputError for a model known to be too weak to judge, unless `--anyway` is set."""
     name = source.model or source.profiled
     if anyway(options) or source.endpoints or name not in NO_JUDGES:
@@ -144,13 +146,15 @@ def refuse_no_judge(options: ModelOptions, source: Source, instead: str) -> None
     )
 
 
-def judge_source(options: ServerOptions, judge_model: str | None) -> Source | None:
+def judge_source(options: ServerOptions, judge_model: str | None) -> "Source | None":
     """The location of the judging model; None if the writing model also judges.
 
     Raises:
         InputError: Options exclude each other.
         ServingError: The profile is missing.
     """
+    from serving.weights import with_model
+
     source = source_of(options, "generator")
     if judge_model is None and (source.model or source.endpoints):
         return None
@@ -177,6 +181,9 @@ def refuse_missing(options: ModelOptions, needs: Needs) -> None:
     For an unregistered folder only its existence is checked; its weights are read when needed.
     ServingError if a model is missing, InputError if options exclude each other.
     """
+    from serving import models
+    from serving.folders import check_folder
+
     asked = () if needs.role is None else (source_of(options, needs.role),)
     for source in (*asked, *((needs.judge,) if needs.judge else ())):
         if source.model is None or source.endpoints:

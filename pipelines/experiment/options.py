@@ -1,20 +1,28 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+)
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.judge.settings import PANEL as METRIC_PANEL
 from pipelines.judge.settings import JudgeName, JudgeSettings
-from pipelines.option import Only, Option, Options, WithPresets, nested
+from pipelines.option import OnError, Only, Option, Options, WithPresets, nested
 from serving.home import default_models_dir
 
 if TYPE_CHECKING:  # other imports wait until they are needed, so that help is quick
@@ -25,8 +33,6 @@ if TYPE_CHECKING:  # other imports wait until they are needed, so that help is q
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
 
-_LOG = logging.getLogger(__name__)
-
 LARGE = "contested-nli-large"
 """A tagger built from an adapter that some builds leave out."""
 
@@ -34,7 +40,7 @@ JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
 Overflow = Annotated[
     Literal["error", "cut"],
-    Option("What to do with a text too long for the context; cuts are recorded."),
+    Option("What to do with a text that is too long for the context. Cuts are recorded."),
 ]
 """For the field `on_overflow`."""
 
@@ -42,8 +48,7 @@ Overflow = Annotated[
 AsInPaper = Annotated[
     bool,
     Option(
-        "As the paper has it, wherever our defaults are others: docs/differences.md lists what it "
-        "decides.",
+        "Use the paper's settings where our defaults differ; docs/differences.md lists them.",
         name="--as-in-paper",
     ),
 ]
@@ -57,7 +62,7 @@ Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=M
 def judge_model_option(panel: str, only: Only | None = None) -> Option:
     """The option that names the judging model."""
     return Option(
-        "A registered model, or a model folder, that judges.",
+        "The model that judges: a registered name or a folder.",
         shown="the profile's judge, or what --model names",
         panel=panel,
         only=only,
@@ -74,13 +79,13 @@ class ProfileOptions(Options):
     profile: Annotated[
         str | None,
         Option(
-            "Which models play which role, and how they are served: a bundled name or a TOML "
-            "file. By default cpu-small where no GPU is found.",
+            "Models for the roles, and how to serve them: a bundled name or a TOML file. The "
+            "default without a GPU is cpu-small.",
             panel=MODEL_PANEL,
         ),
     ] = None
     models_dir: Annotated[
-        Path | None, Option("Where registered models are.", panel=MODEL_PANEL)
+        Path | None, Option("Folder of the registered models.", panel=MODEL_PANEL)
     ] = None
 
 
@@ -90,7 +95,8 @@ class ModelOptions(ProfileOptions):
     model: Annotated[
         str | None,
         Option(
-            "A registered model, or a model folder, in place of the profile's.", panel=MODEL_PANEL
+            "Use this model instead of the profile's: a registered name or a folder.",
+            panel=MODEL_PANEL,
         ),
     ] = None
 
@@ -102,7 +108,7 @@ class TaggerOptions(Options):
         str | None,
         Option(
             "Folder or registered name of the NLI tagger, a cross-encoder.",
-            shown="the profile's, else the one that comes with the program",
+            shown="the profile's, or the bundled one",
             panel=METRIC_PANEL,
         ),
     ] = None
@@ -114,8 +120,8 @@ class EndpointOptions(ModelOptions):
     endpoint: Annotated[
         list[str] | None,
         Option(
-            "URL of a server that is already there (http://HOST:PORT/v1); its key is read from "
-            "CONTESTED_API_KEY. Give it several times to spread the load.",
+            "URL of a running server (http://HOST:PORT/v1); its key is read from "
+            "CONTESTED_API_KEY. Repeat it to spread the load.",
             panel=MODEL_PANEL,
         ),
     ] = None
@@ -136,7 +142,9 @@ class ServedOptions(EndpointOptions):
     concurrency: Annotated[
         int | None,
         Field(ge=1),
-        Option("Most requests in flight; by default what the engine batches.", panel=MODEL_PANEL),
+        Option(
+            "Maximum requests in flight; by default the engine's batch size.", panel=MODEL_PANEL
+        ),
     ] = None
 
 
@@ -146,7 +154,7 @@ class LlmOptions(ServedOptions):
     prompts: Annotated[
         Path | None,
         Option(
-            "Folder with prompts of your own; those it lacks are ours. See docs/prompts.md.",
+            "Folder with your own prompts; missing ones are taken from ours. See docs/prompts.md.",
             panel=METRIC_PANEL,
         ),
     ] = None
@@ -173,8 +181,8 @@ class JudgedOptions(ServerOptions):
     anyway: Annotated[
         bool,
         Option(
-            "Take a model that is too weak to judge, or to split texts into claims, and verdicts "
-            "of a model that would rather have written something else.",
+            "Accept a model that is too weak to judge or to split texts into claims, and "
+            "verdicts of a model that puts little probability on the labels.",
             name="--anyway",
             panel=METRIC_PANEL,
         ),
@@ -243,21 +251,27 @@ def _of_ray(address: str | None) -> str | None:
 
 
 class RunOptions(WithPresets, ModelOptions):
-    """Where results go, how many are made, and on which machines."""
+    """Where results go, how many are made, and on which machines.
+
+    The docstring of an experiment's options is the help of its command, with examples.
+    """
+
+    ITEMS: ClassVar[str]
+    """Plural noun for the experiment's items: "questions"."""
 
     as_in_paper: AsInPaper = False
 
-    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
+    out: Annotated[Path, Option("Run folder; created, or resumed.")] = Path("results")
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
     ] = None
-    dry_run: Annotated[
-        bool, Option("Say how many calls and pairs it takes at most; ask no model.")
-    ] = False
+    dry_run: Annotated[bool, Option("Only count the calls and pairs that a run needs at most.")] = (
+        False
+    )
     probe: Annotated[
         bool,
         Option(
-            "With --dry-run: run up to five {items}, whose answers are kept, and say hours and "
+            "With --dry-run: run up to five {items}, keep their answers, and estimate hours and "
             "tokens.",
             name="--probe",
             only=Only(lambda own: own.dry_run, "a run that is no --dry-run"),
@@ -265,14 +279,14 @@ class RunOptions(WithPresets, ModelOptions):
     ] = False
     on_error: Annotated[
         OnError,
-        Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),
+        Option("At {items} that cannot be read, asked or judged: stop, or skip and count them."),
     ] = "stop"
     ray: Annotated[
         str | None,
         AfterValidator(_of_ray),
         Option(
-            "Spread the run over a Ray cluster: HOST:PORT, `auto` for the one of this machine, or "
-            "`local` to start one. See docs/serving.md.",
+            "Run on a Ray cluster: HOST:PORT, `auto` for this machine's, or `local` to start "
+            "one. See docs/serving.md.",
             metavar="ADDRESS",
             panel=CLUSTER_PANEL,
         ),
@@ -281,8 +295,8 @@ class RunOptions(WithPresets, ModelOptions):
         int | None,
         Field(ge=1),
         Option(
-            "Workers on the cluster, each with models of its own.",
-            shown="as many as fit; of local without GPUs two",
+            "Workers on the cluster; every one loads its own models.",
+            shown="as many as fit; two for `local` without GPUs",
             panel=CLUSTER_PANEL,
             only=Only(lambda own: own.ray is not None, "a run without --ray"),
         ),
@@ -356,8 +370,8 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
     """The tagger of that folder or registered name; by default the profile's.
 
     Raises:
-        InputError: The folder is not a tagger's.
-        ServingError: The name is not registered, or no GPU has room for the tagger.
+        InputError: The folder is not a tagger's, or the name is not registered.
+        ServingError: No GPU has room for the tagger.
     """
     from pipelines.judge.tagger import tagger_folder
     from serving import models
@@ -367,6 +381,11 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         found = profile_tagger(where)
     elif Path(name).expanduser().is_dir() or "/" in name:
         found = tagger_folder(Path(name).expanduser())
+    elif models.read_manifest(name, where.models_dir) is None:
+        raise InputError(
+            f"there is no tagger '{name}': it is neither a folder nor registered; fetch one with "
+            "scripts/fetch_models.sh --tagger NAME, or leave it out to use the profile's"
+        )
     else:
         found = tagger_folder(models.find(name, where.models_dir).path, name=name)
     device = device_of("tagger", where)
@@ -395,7 +414,9 @@ def profile_tagger(where: "Source") -> "TaggerFolder":
 @cache
 def _say_small(profile: str, names: tuple[str, ...]) -> None:
     """Warn, once, that the small tagger judges in place of the profile's taggers."""
-    _LOG.warning(
+    import logging
+
+    logging.getLogger(__name__).warning(
         "contested: the small tagger judges: profile %s names %s, not registered here;"
         " scripts/fetch_models.sh --tagger %s fetches it",
         profile,

@@ -364,7 +364,7 @@ def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) 
         lost[:PROBLEMS_SHOWN],
         name=name,
         title="Failures and truncations",
-        caption="What has no score, could not be read, or was not seen whole.",
+        caption="Items without a score, unreadable replies, and texts that were cut.",
         columns=[
             *([Column[Lost]("run", "Run")] if several else []),
             Column(noun, noun.capitalize(), lambda one: one.example),

@@ -3,12 +3,8 @@
 import tempfile
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pipelines.conrag.answer import Answer
-from pipelines.conrag.blocks import answer_blocks
-from pipelines.conrag.generation import generator
-from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
 from pipelines.data.records import Document, NonEmpty
 from pipelines.errors import InputError
@@ -26,11 +22,11 @@ from pipelines.inspection.task import (
     telling,
 )
 from pipelines.option import Option, Options
-from pipelines.report.explorer import single
-from pipelines.retrieval.dense import Embedder
-from pipelines.retrieval.documents import cut
-from pipelines.retrieval.index import Index, Retrieved, build
-from pipelines.text.declarative import affirmed
+
+if TYPE_CHECKING:
+    from pipelines.conrag.answer import Answer
+    from pipelines.retrieval.dense import Embedder
+    from pipelines.retrieval.index import Index, Retrieved
 
 
 class QueryAsked(Options):
@@ -39,8 +35,8 @@ class QueryAsked(Options):
     query: Annotated[
         Query,
         Option(
-            "A claim or a question. Questions of yes or no are put as claims; others need "
-            "--generator model.",
+            "A claim or a question. Yes-or-no questions are turned into claims; other questions "
+            "need --generator model.",
             argument=True,
         ),
         Shown("line", "Claim or question"),
@@ -48,7 +44,7 @@ class QueryAsked(Options):
     index: Annotated[Path, Option("The index, from `contested index build`.")] = Path("index")
     documents: Annotated[
         NonEmpty[Document] | None,
-        documents_option("Text files to search in place of an index.", list[Path] | None),
+        documents_option("Text files to search instead of an index.", list[Path] | None),
         Shown("documents"),
     ] = None
 
@@ -62,23 +58,27 @@ def claim_of(text: str, options: AnswerOptions) -> str | None:
     Raises:
         InputError: It is such a question, and no model writes.
     """
+    from pipelines.text.declarative import affirmed
+
     claim = affirmed(text) if text.endswith("?") else text
     if claim is None and not options.writes:
         raise InputError(
-            f"'{text}' cannot be put as a claim; have a language model answer it first with "
+            f"'{text}' cannot be turned into a claim; have a language model answer it first with "
             "--generator model, or write the claim that passages are to support or refute"
         )
     return claim
 
 
-def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> list[Retrieved]:
+def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> "list[Retrieved]":
     """Retrieve the passages to answer from, out of the documents or the index.
 
     Raises:
         InputError: The index is missing, or has no embeddings for the method.
     """
+    from pipelines.retrieval.documents import cut
+    from pipelines.retrieval.index import Index, build
 
-    def search(index: Index) -> list[Retrieved]:
+    def search(index: "Index") -> "list[Retrieved]":
         method = options.method or ("hybrid" if index.about.model else "bm25")
         return index.search(text, k=options.settings.depth, method=method)
 
@@ -93,19 +93,21 @@ def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -
 
 
 @lru_cache(maxsize=1)
-def embedder(path: Path) -> Embedder:
+def embedder(path: Path) -> "Embedder":
     """The embedding model of a folder, loaded on first use."""
+    from pipelines.retrieval.dense import Embedder
+
     return Embedder(path)
 
 
 async def ask(
     asked: QueryAsked, options: AnswerOptions, models: Models, tell: Tell
-) -> Inspection[Answer]:
-    """Say what documents hold for a claim and against it, with every sentence cited.
+) -> "Inspection[Answer]":
+    """Answer with the evidence for and against a claim, in cited sentences.
 
-    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
-    balanced is the conflict score. The tagger that comes with the program is asked unless
-    `--judge` says otherwise, and the answer quotes them; then no server is needed.
+    Passages are retrieved, tagged as supporting or refuting, and grouped. The conflict score says
+    how evenly the two sides are balanced. By default the bundled tagger judges and the answer
+    quotes the passages, so no server is needed.
 
     Examples:
         contested ask "The Vinland Map is a genuine fifteenth-century map."
@@ -114,6 +116,11 @@ async def ask(
 
         contested ask "When did the last mammoths die?" --generator model --packet 4
     """
+    from pipelines.conrag.blocks import answer_blocks
+    from pipelines.conrag.generation import generator
+    from pipelines.conrag.pipeline import conrag
+    from pipelines.report.explorer import single
+
     models = telling(models, tell)
     claim = claim_of(asked.query, options)
     retrieved = retrieve(asked, claim or asked.query, options, tell)

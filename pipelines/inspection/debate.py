@@ -1,6 +1,6 @@
 """A debate on one question, with an agent per document (MADAM-RAG)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
@@ -8,15 +8,11 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.task import Inspection, QuestionAsked, Task, Tell, models_used
-from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, Outcome, QuestionResult
-from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.replies import Debate
 from pipelines.madam_rag.settings import PANEL, DebateOptions, DebateSettings
-from pipelines.madam_rag.view import content
 from pipelines.option import Option
-from pipelines.report.explorer import single
+
+if TYPE_CHECKING:
+    from pipelines.madam_rag.replies import Debate
 
 
 class PanelOptions(DebateOptions, ServerOptions):
@@ -25,8 +21,8 @@ class PanelOptions(DebateOptions, ServerOptions):
     aggregator: Annotated[
         bool,
         Option(
-            "Without one the answer is what the agents answer between them, and they hear each "
-            "other.",
+            "Without an aggregator, agents read each other's replies, and their answers are "
+            "combined.",
             name="--aggregator/--no-aggregator",
             panel=PANEL,
         ),
@@ -50,15 +46,22 @@ def held(options: PanelOptions) -> DebateSettings:
 
 async def debate(
     asked: QuestionAsked, options: PanelOptions, models: Models, tell: Tell
-) -> Inspection[Debate]:
-    """Let agents debate a question, one for each document, until nobody changes their answer.
+) -> "Inspection[Debate]":
+    """Let agents debate a question, one per document, until no agent changes its answer.
 
-    Every agent answers from its own document; an aggregator brings the answers together, all right
-    ones where the question can be meant in several ways; the agents hear of it and answer again.
+    Every agent answers from its own document. An aggregator combines the answers; if the question
+    is ambiguous, it keeps all correct ones. The agents read its answer and reply again.
 
     Example:
         contested debate "When was the bridge opened?" --documents samples/bridge/documents
     """
+    from pipelines.madam_rag.baselines import MADAM, WITHOUT_AGGREGATOR, Outcome, QuestionResult
+    from pipelines.madam_rag.data import GivenDocument, Question
+    from pipelines.madam_rag.debate import debate as hold
+    from pipelines.madam_rag.debate import panel
+    from pipelines.madam_rag.view import content
+    from pipelines.report.explorer import single
+
     client = models.asked
     tell("debating")
     found = await hold(

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pipelines.data import procon
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.inspection.salience import Level, by_gradients, gradients_of
+from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
 from pipelines.npov.decoder import (
     SALIENCE_PANEL,
@@ -25,18 +24,15 @@ from pipelines.npov.decoder import (
     SalienceSettings,
     decoder_folder,
 )
-from pipelines.npov.example import SIDES, NpovExample, example, read_example
-from pipelines.npov.topics import SAMPLE_TOPICS, retrieve
+from pipelines.npov.settings import SAMPLE_TOPICS, TopicsFile
 from pipelines.option import Option, Options, refuse_given
-from pipelines.report.blocks import Facts, fact
-from pipelines.report.explorer import ExperimentView, single
-from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Note, Text
 from salience.variants import Aggregation
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
     from pipelines.npov.check import AblationErrors, ResponseErrors
+    from pipelines.npov.example import NpovExample
     from pipelines.npov.responses import Writer
+    from pipelines.report.explorer import ExperimentView
     from salience.decoder import Decoder
     from salience.maps import WordMap
 
@@ -54,24 +50,17 @@ class TopicAsked(Options):
 class NeutralOptions(LlmOptions):
     """The given arguments, the writer, and where the answer goes."""
 
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
-            "and con.",
-            shown="some that come with the program",
-        ),
-    ] = SAMPLE_TOPICS
+    data: TopicsFile = SAMPLE_TOPICS
     arguments: Annotated[
-        int, Field(ge=1), Option("How many arguments of each side are given to the model.")
+        int, Field(ge=1), Option("Number of arguments of each side for the model.")
     ] = 2
     seed: Annotated[
-        int | None, Option("Draw the arguments with this seed.", shown="take the first")
+        int | None, Option("Draw the arguments at random, with this seed.", shown="takes the first")
     ] = None
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "Answer by a soft prompt of the same model: `prompts/response.safetensors` of a study."
+            "Answer with a soft prompt for this model: `prompts/response.safetensors` of a study."
         ),
     ] = None
     out: Annotated[
@@ -94,18 +83,24 @@ def writer_needs(options: NeutralOptions) -> Needs:
 
 async def answer_npov(
     asked: TopicAsked, options: NeutralOptions, models: Models, tell: Tell
-) -> Inspection[NpovExample]:
-    """Answer a controversial question neutrally: some arguments of both sides, and no others.
+) -> "Inspection[NpovExample]":
+    """Answer a controversial question neutrally, from given arguments of both sides.
 
-    The arguments come from a knowledge base, and the model only puts them into words. What it
-    leaves out and adds nevertheless `contested check-npov` finds.
+    The arguments come from a knowledge base; the model only words them. `contested check-npov`
+    finds arguments that it leaves out, and content that it adds.
 
     Examples:
         contested answer-npov "Should the penny stay in use?" --out penny.json
 
         contested check-npov penny.json --html penny.html
     """
+    from pipelines.data import procon
+    from pipelines.npov.example import SIDES
     from pipelines.npov.responses import respond
+    from pipelines.npov.topics import retrieve
+    from pipelines.report.blocks import Facts, fact
+    from pipelines.report.explorer import single
+    from pipelines.report.texts import Note, Text
 
     given = retrieve(
         procon.read(options.data), asked.query, per_side=options.arguments, seed=options.seed
@@ -126,7 +121,7 @@ async def answer_npov(
     if options.out is not None:
         replace_text(options.out, example.model_dump_json(indent=2) + "\n")
 
-    def view(_: bytes | None) -> ExperimentView:
+    def view(_: bytes | None) -> "ExperimentView":
         blocks = (
             *(
                 ()
@@ -184,30 +179,32 @@ class ExampleAsked(Options):
     file: Annotated[
         Path | None,
         Option(
-            "JSON with question, pro, con and response; instead of it, the options below.",
+            "JSON with question, pro, con and response; or use the options below.",
             argument=True,
         ),
     ] = None
     question: Annotated[str | None, _example_option("The user's question."), Shown("line")] = None
     pro: Annotated[
         list[str] | None,
-        _example_option("An argument for it; give it once for each."),
+        _example_option("An argument for it. Repeatable."),
         Shown("lines", "Arguments for it"),
     ] = None
     con: Annotated[
         list[str] | None,
-        _example_option("An argument against it; likewise."),
+        _example_option("An argument against it. Repeatable."),
         Shown("lines", "Arguments against it"),
     ] = None
-    response: Annotated[str | None, _example_option("What was answered."), Shown("text")] = None
+    response: Annotated[str | None, _example_option("The response."), Shown("text")] = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         self.example()  # a missing part is reported before a model is looked for
         return self
 
-    def example(self) -> NpovExample:
+    def example(self) -> "NpovExample":
         """The example; InputError if a part is missing, or if parts are given beside a file."""
+        from pipelines.npov.example import example, read_example
+
         given = self.model_dump(exclude={"file"})
         named = {name: value for name, value in given.items() if value is not None}
         if self.file is not None and named:
@@ -230,24 +227,24 @@ class CheckOptions(DecoderOptions, ServedOptions):
     detector: Annotated[
         Literal["salience", "ablation"],
         Option(
-            "Gradients, as in the paper, in this process; or what the response loses where an "
-            "argument is left out of its prompt, by a server. That finds far more errors: see "
-            "docs/results.md."
+            "`salience` takes gradients in this process, as in the paper. `ablation` leaves an "
+            "argument out of the prompt and asks a server how likely the response still is; it "
+            "finds far more errors (docs/results.md)."
         ),
     ] = "salience"
     soft_prompt: Annotated[
         Path | None,
         Option(
-            "The soft prompt of the generator that wrote the response, from a study's `prompts/`: "
-            "gradients are those of the model with it.",
+            "The soft prompt that wrote the response, from a study's `prompts/`. Gradients are "
+            "then taken of the model with it.",
             panel=SALIENCE_PANEL,
         ),
     ] = None
     aggregation: Annotated[
-        Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
+        Aggregation,
+        Option("How to turn a word's row of the map into a score.", panel=SALIENCE_PANEL),
     ] = "max"
     salience: SalienceSettings = SalienceSettings()
-    level: Level = "words"
 
 
 def needs(options: CheckOptions) -> Needs:
@@ -256,7 +253,7 @@ def needs(options: CheckOptions) -> Needs:
     if options.detector == "salience":
         decoder_folder(options)
         return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
-    of_gradients = ("soft_prompt", "aggregation", "precision", "device", "level")
+    of_gradients = ("soft_prompt", "aggregation", "precision", "device")
     refuse_given(options, of_gradients, named)
     refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
     return Needs(role="generator", untagged=named)
@@ -265,13 +262,13 @@ def needs(options: CheckOptions) -> Needs:
 async def check_npov(
     asked: ExampleAsked, options: CheckOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
-    """Find arguments that a neutral response leaves out, and what it adds to them.
+    """Find arguments that a neutral response leaves out, and content that it adds.
 
-    By default both are read off a model's gradients, as in the paper, without a server: a word of
-    an argument that no word of the response rests on was probably left out, a word of the response
-    that rests on no argument was probably added. `--detector ablation` asks a server how much less
-    likely the response is without each argument, which finds far more errors. Without an example a
-    bundled one is checked.
+    By default it reads a model's gradients, as in the paper, without a server: if no word of the
+    response rests on a word of an argument, that word was probably left out; a word of the response
+    that rests on no argument was probably added. `--detector ablation` asks a server how likely the
+    response is without an argument, and finds far more errors. Without an example, it checks a
+    bundled one.
 
     Examples:
         contested check-npov --html uniforms.html
@@ -279,8 +276,6 @@ async def check_npov(
         contested check-npov --detector ablation --html ablated.html
 
         contested check-npov example.json --html checked.html --png checked.png
-
-        contested check-npov --html tokens.html --level tokens
     """
     if options.detector == "ablation":
         return await by_ablation(asked.example(), models, tell)
@@ -288,16 +283,17 @@ async def check_npov(
 
 
 async def by_salience(
-    example: NpovExample, options: CheckOptions, tell: Tell
+    example: "NpovExample", options: CheckOptions, tell: Tell
 ) -> "Inspection[ResponseErrors]":
     """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import CHECKED, by_token, response_view
+    from pipelines.npov.view import CHECKED, response_view
+    from pipelines.report.glance import ModelUsed
 
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
-    folder, by_tokens = decoder_folder(options), options.level == "tokens"
+    folder = decoder_folder(options)
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         made = argument_map(
@@ -305,7 +301,6 @@ async def by_salience(
             decoder,
             settings,
             reached,
-            every_token=by_tokens,
             soft_prompt=soft,
             model=folder.model.digest,
         )
@@ -313,14 +308,13 @@ async def by_salience(
 
     found, computed = await by_gradients(folder, tell, work)
     checked = check(example, found, settings)
-    shown = by_token(example, found) if by_tokens else found
     used = [gradients_of(folder)]
     if options.soft_prompt is not None:
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
-    def view(png: bytes | None) -> ExperimentView:
-        return replace(response_view(checked, example, shown, settings, png), models=tuple(used))
+    def view(png: bytes | None) -> "ExperimentView":
+        return replace(response_view(checked, found, settings, png), models=tuple(used))
 
     return Inspection(
         checked,
@@ -328,16 +322,17 @@ async def by_salience(
         "--detector ablation finds more errors",
         title=CHECKED,
         view=view,
-        picture=partial(shown.picture, example.question) if shown.values.size else None,
+        picture=partial(found.picture, example.question) if found.values.size else None,
         about={"salience": settings.model_dump(), "computed": computed},
     )
 
 
 async def by_ablation(
-    example: NpovExample, models: Models, tell: Tell
+    example: "NpovExample", models: Models, tell: Tell
 ) -> "Inspection[AblationErrors]":
     """Ask how likely the response is without each argument; errors are those of `ablation`."""
     from pipelines.npov.check import ablation, ablation_errors
+    from pipelines.npov.example import SIDES
     from pipelines.npov.view import CHECKED, ablation_picture, ablation_view
 
     client = models.asked

@@ -1,18 +1,13 @@
 """One question: the type of conflict between its sources, and a fitting answer (CONFLICTS)."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.experiment import needs_of, refuse_idle
-from pipelines.conflicts.pipeline import Methods, examine
-from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     JUDGES_PANEL,
     AnswerSettings,
     ConflictsSettings,
 )
-from pipelines.conflicts.view import content
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
@@ -20,10 +15,12 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import Overflow, ServerOptions
 from pipelines.inspection.task import Inspection, QuestionAsked, Task, Tell, models_used, telling
-from pipelines.judge.store import stored
-from pipelines.judge.tagger import tagger_judge
 from pipelines.option import Option, refuse_given
-from pipelines.report.explorer import single
+
+if TYPE_CHECKING:
+    from pipelines.conflicts.data import Source
+    from pipelines.conflicts.pipeline import Methods
+    from pipelines.conflicts.result import QueryResult
 
 
 class TypedAnswerOptions(ServerOptions):
@@ -32,8 +29,8 @@ class TypedAnswerOptions(ServerOptions):
     strategy: Annotated[
         Literal["pipeline", "vanilla", "taxonomy-aware", "none"],
         Option(
-            "Answer with the predicted type (`pipeline`), without (`vanilla`), with type and "
-            "answer in one reply (`taxonomy-aware`), or predict the type alone (`none`).",
+            "Tell the model the predicted type (`pipeline`) or not (`vanilla`), ask for type and "
+            "answer in one reply (`taxonomy-aware`), or only predict the type (`none`).",
             panel=ANSWERS_PANEL,
         ),
     ] = "pipeline"
@@ -41,16 +38,19 @@ class TypedAnswerOptions(ServerOptions):
     judge: Annotated[
         Literal["tagger", "model", "none"],
         Option(
-            "Who judges the grounding of each sentence: the tagger or the language model. The "
-            "latter judges behaviour, too. `none` leaves the answer unjudged.",
+            "Who judges whether sources support the sentences: the `tagger`, or the language "
+            "`model`, which also judges behaviour; `none` skips it.",
             panel=JUDGES_PANEL,
         ),
     ] = "tagger"
     on_overflow: Overflow = "error"
 
 
-def methods_of(options: TypedAnswerOptions) -> Methods:
+def methods_of(options: TypedAnswerOptions) -> "Methods":
     """The methods that predict and answer; InputError for options without effect."""
+    from pipelines.conflicts.experiment import refuse_idle
+    from pipelines.conflicts.pipeline import Methods
+
     settings = ConflictsSettings(
         **options.answering.model_dump(),
         # If no model judges, "model" leaves answers unjudged.
@@ -72,14 +72,18 @@ def methods_of(options: TypedAnswerOptions) -> Methods:
 
 def needs(options: TypedAnswerOptions) -> Needs:
     """The models; errors are those of `methods_of` and `needs_of`."""
+    from pipelines.conflicts.experiment import needs_of
+
     return needs_of(methods_of(options), options)
 
 
-def source_of(document: Document) -> Source:
+def source_of(document: Document) -> "Source":
     """A source from a document's text, which may begin with lines like "Date: 2021-03-01".
 
     Its title defaults to the document's name; InputError if it holds nothing but such lines.
     """
+    from pipelines.conflicts.data import Source
+
     try:
         source = Source.from_text(document.text)
     except ValueError as error:
@@ -91,12 +95,12 @@ def source_of(document: Document) -> Source:
 
 async def resolve(
     asked: QuestionAsked, options: TypedAnswerOptions, models: Models, tell: Tell
-) -> Inspection[QueryResult]:
-    """Say how sources disagree over a question, and answer as that kind of conflict wants.
+) -> "Inspection[QueryResult]":
+    """Name the type of conflict between sources, and answer as that type calls for.
 
-    No conflict is answered plainly; complementary answers are brought together; of opinions both
-    sides are told; of outdated information the latest counts; misinformation is passed over. Every
-    sentence of the answer cites sources, and is judged by them. A file may begin with lines like
+    Without a conflict the answer is plain. Complementary answers are combined, opinions are told
+    from both sides, the latest information replaces outdated information, and misinformation is
+    left out. Every sentence cites sources and is judged by them. A file can begin with lines like
     'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
 
     Examples:
@@ -104,6 +108,13 @@ async def resolve(
 
         contested resolve "Is it tolled?" --documents samples/bridge/documents --strategy none
     """
+    from pipelines.conflicts.data import Query
+    from pipelines.conflicts.pipeline import examine
+    from pipelines.conflicts.view import content
+    from pipelines.judge.store import stored
+    from pipelines.judge.tagger import tagger_judge
+    from pipelines.report.explorer import single
+
     models = telling(models, tell)
     client, tagger = models.client, models.tagger
     sources = tuple(map(source_of, asked.documents))

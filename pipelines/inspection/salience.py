@@ -6,30 +6,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, RootModel
 
-from nli.sentences import sentences
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.inspection.task import Inspection, Shown, Task, Tell
 from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
     DecoderFolder,
     DecoderOptions,
     GradientSettings,
     decoder_folder,
 )
 from pipelines.option import Option, Options
-from pipelines.report.blocks import Grid
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
-from pipelines.report.texts import Block, Note
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from pipelines.report.texts import Block
     from salience.decoder import Decoder
     from salience.maps import WordMap
     from salience.words import Word
@@ -38,15 +35,6 @@ FoundT = TypeVar("FoundT")
 
 MOST = 3
 """Words of the prompt that are listed for a word of the response."""
-
-Level = Annotated[
-    Literal["words", "tokens"],
-    Option(
-        "What page and picture show: content words, or the tokens that the model reads.",
-        panel=SALIENCE_PANEL,
-    ),
-]
-"""For the field `level`."""
 
 
 def text_or_file(given: str) -> str:
@@ -74,8 +62,7 @@ class PromptAsked(Options):
     prompt: Annotated[
         AsRead,
         Option(
-            "What the model read; @FILE reads it from a text file, white space at its ends "
-            "included.",
+            "The prompt; @FILE reads it from a text file, with white space at its ends.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -83,7 +70,7 @@ class PromptAsked(Options):
     response: Annotated[
         AsRead,
         Option(
-            "What was answered; likewise. A space is put between them if neither has one.",
+            "The response, likewise. A space is inserted between the two if neither has one.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -100,7 +87,6 @@ class MapOptions(DecoderOptions):
     """How gradients are taken and shown."""
 
     gradients: GradientSettings = GradientSettings()
-    level: Level = "words"
 
 
 def needs(options: DecoderOptions) -> Needs:
@@ -135,53 +121,49 @@ async def by_gradients(
         over.set()
 
 
-def gradients_of(folder: DecoderFolder) -> ModelUsed:
+def gradients_of(folder: DecoderFolder) -> "ModelUsed":
     """The model, for the page."""
+    from pipelines.report.glance import ModelUsed
+
     return ModelUsed("gradients", folder.model.name, folder.model.digest)
 
 
 async def salience(
     asked: PromptAsked, options: MapOptions, models: Models, tell: Tell
 ) -> Inspection[RootModel[dict[str, Any]]]:
-    """Show which words of a prompt each word of a response rests on.
+    """Show which words of a prompt the words of a response rest on.
 
-    The gradient of every response token's logit is taken with respect to every earlier token, times
-    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
-    rest of a word's salience is on function words and on earlier words of the response. No server
-    is needed.
+    For every response token, the gradient of its logit with respect to an earlier token is
+    multiplied by that token's embedding. The squares, divided by their sum, are shares of salience.
+    The rest of a word's salience is on function words and on earlier words of the response. No
+    server is needed.
 
     Examples:
         contested salience --prompt "The dam at Aldham was built in" --response " 1902."
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
+    from nli.sentences import sentences
     from pipelines.npov.check import sentence_spans
     from pipelines.report.explorer import single
     from pipelines.report.heatmap import heatmap, picture, sides
-    from salience.maps import tokens_of, word_map, words_of
+    from salience.maps import word_map, words_of
 
     how, folder = options.gradients.model_dump(), decoder_folder(options)
     spans = [(span.start, span.end) for span in sentences(asked.prompt)]
 
-    def work(
-        decoder: "Decoder", reached: Callable[[int, int], None]
-    ) -> "tuple[WordMap, WordMap, str]":
+    def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         encoded = decoder.encode(asked.prompt, asked.answer)
         tokens = decoder.salience(encoded, **how, on_progress=reached)
-        by_word, by_token = (
-            word_map(
-                encoded, tokens, units(encoded, spans), units(encoded, sentence_spans(encoded))
-            )
-            for units in (words_of, tokens_of)
-        )
-        shown = by_token if options.level == "tokens" else by_word
-        return by_word, shown, f"{decoder.precision} on {decoder.device}"
+        given, said = (words_of(encoded, own) for own in (spans, sentence_spans(encoded)))
+        made = word_map(encoded, tokens, given, said)
+        return made, f"{decoder.precision} on {decoder.device}"
 
-    found, shown, computed = await by_gradients(folder, tell, work)
+    found, computed = await by_gradients(folder, tell, work)
 
-    def view(png: bytes | None) -> ExperimentView:
+    def view(png: bytes | None) -> "ExperimentView":
         # One text per sentence; words are shaded by their largest share.
-        shaded = heatmap(*sides(shown, spans, sentence_spans(shown.encoded)), shown.values)
+        shaded = heatmap(*sides(found, spans, sentence_spans(found.encoded)), found.values)
         content = (shaded, rests_on(found), *picture(png))
         made = single("salience", "What the response rests on", content)
         return replace(made, models=(gradients_of(folder),))
@@ -191,13 +173,16 @@ async def salience(
         f"gradients of {folder.model.name}, {computed}",
         title="What the response rests on",
         view=view,
-        picture=partial(shown.picture, "") if shown.values.size else None,
+        picture=partial(found.picture, "") if found.values.size else None,
         about={"salience": how, "computed": computed},
     )
 
 
-def rests_on(found: "WordMap") -> Block:
+def rests_on(found: "WordMap") -> "Block":
     """The words of the response, with the words of the prompt that they rest on most."""
+    from pipelines.report.blocks import Grid
+    from pipelines.report.texts import Note
+
     data = as_data(found)
     if not data["prompt_words"] or not data["response_words"]:
         which = "response" if data["prompt_words"] else "prompt"

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore import regeneration
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, scorer_of
-from pipelines.conflictscore.regeneration import Regeneration, Writer
-from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import REGENERATION_AS_IN_PAPER, Settings
-from pipelines.conflictscore.view import content
 from pipelines.data.records import Document, Example, NonEmpty, Text
 from pipelines.data.text import read_text
 from pipelines.experiment.cost import cost_line, spent
@@ -37,9 +32,12 @@ from pipelines.inspection.task import (
 )
 from pipelines.judge.settings import Evidence
 from pipelines.option import Only, Option, Options, WithPresets
-from pipelines.report.explorer import single
-from pipelines.report.glance import count
-from pipelines.report.texts import Aside, Line, Strong, line
+
+if TYPE_CHECKING:
+    from pipelines.conflictscore.pipeline import Scorer
+    from pipelines.conflictscore.regeneration import Regeneration, Writer
+    from pipelines.conflictscore.result import Result
+    from pipelines.report.texts import Line
 
 PANEL = "Regeneration"
 
@@ -57,13 +55,13 @@ class ResponseAsked(Options):
     documents: Annotated[
         NonEmpty[Document],
         documents_option(
-            "Text files with the documents it was written from, one document each, or folders of "
-            "such files: --documents a.txt b.txt"
+            "The documents that it was written from: text files, or folders of them: --documents "
+            "a.txt b.txt"
         ),
         Shown("documents"),
     ]
     question: Annotated[
-        Query | None, Option("What was asked; the writer of --regenerate is told.", panel=PANEL)
+        Query | None, Option("The question; --regenerate passes it to the writer.", panel=PANEL)
     ] = None
     claims: NonEmpty[Text] | None = None
 
@@ -85,8 +83,8 @@ class ScoreOptions(WithPresets, JudgedOptions):
     regenerate: Annotated[
         bool,
         Option(
-            "Let a model that is told of the conflict write the answer again, and score that. "
-            "Unless you choose, the tagger judges, sentence by sentence: no model judges its own "
+            "Tell a model about the conflict, let it rewrite the answer, and score that. By "
+            "default the tagger judges, sentence by sentence, so that no model judges its own "
             "work.",
             panel=PANEL,
         ),
@@ -94,8 +92,8 @@ class ScoreOptions(WithPresets, JudgedOptions):
     hedge: Annotated[
         bool,
         Option(
-            "Whether the writer is asked to name both sides where documents remain at odds. "
-            "Without, it is asked for the most truthful answer alone, as in the paper.",
+            "Ask the writer to name both sides where documents disagree; otherwise ask only for "
+            "the most truthful answer, as in the paper.",
             name="--hedge/--no-hedge",
             panel=PANEL,
             only=REGENERATED,
@@ -104,7 +102,7 @@ class ScoreOptions(WithPresets, JudgedOptions):
     answer_tokens: Annotated[
         int,
         Field(ge=16),
-        Option("Most tokens of an answer.", panel=PANEL, only=REGENERATED),
+        Option("Maximum tokens of an answer.", panel=PANEL, only=REGENERATED),
     ] = 256
     judge_model: Annotated[str | None, judge_model_option(PANEL, REGENERATED)] = None
 
@@ -127,23 +125,26 @@ def needs(options: ScoreOptions) -> Needs:
 async def score(
     asked: ResponseAsked, options: ScoreOptions, models: Models, tell: Tell
 ) -> Inspection[Any]:
-    """Score one answer: its claims, what each document says of them, and four scores.
+    """Score one answer: its claims, how documents judge them, and four scores.
 
     Examples:
         contested score --response samples/bridge/answer.txt --documents samples/bridge/documents
 
         contested score --regenerate --response answer.txt --documents guide.txt study.txt
 
-    CS-C is the share of claims that some documents support and others contradict. CS-R is how much
-    of the evidence contradicts, on average over claims. Lower is better: an answer that says that
-    its sources disagree is supported by all of them. Evidence is the share of claims that some
-    document supports or contradicts. Both sides is how well the answer backs the side that it backs
+    CS-C is the share of claims that some documents support and others contradict. CS-R is the share
+    of contradicting evidence, averaged over claims. Lower is better for both: an answer that admits
+    that its sources disagree is supported by all of them. Evidence is the share of claims that any
+    document supports or contradicts. Both sides is the support for the side that the answer backs
     least; higher is better.
 
-    With --regenerate a model is shown the claim whose evidence is most at odds, with the passages
-    for and against it, and writes again. Before and after stand side by side, with every word that
-    changed.
+    With --regenerate, a model reads the claim with the most conflicting evidence, and the passages
+    for and against it, and rewrites the answer. The result shows both versions side by side.
     """
+    from pipelines.conflictscore.pipeline import conflict_score, scorer_of
+    from pipelines.conflictscore.view import content
+    from pipelines.report.explorer import single
+
     example = Example(
         id="response",
         group="response",
@@ -176,8 +177,11 @@ async def score(
     )
 
 
-def _scores(result: Result) -> Line:
+def _scores(result: "Result") -> "Line":
     """The four scores in a line, with what they count."""
+    from pipelines.report.glance import count
+    from pipelines.report.texts import Aside, Strong, line
+
     counted = f"{count(len(result.claims), 'claim')}"
     if result.undetermined_claims:
         counted += f", {result.undetermined_claims} of them undetermined"
@@ -187,7 +191,11 @@ def _scores(result: Result) -> Line:
 
 async def _regenerate(
     example: Example, settings: Settings, options: ScoreOptions, models: Models, tell: Tell
-) -> Inspection[Regeneration]:
+) -> "Inspection[Regeneration]":
+    from pipelines.conflictscore import regeneration
+    from pipelines.conflictscore.pipeline import scorer_of
+    from pipelines.report.explorer import single
+
     author = regeneration.writer(
         models.asked,
         models.prompts,
@@ -209,7 +217,7 @@ async def _regenerate(
     )
 
 
-def _who(author: Writer, scorer: Scorer) -> str:
+def _who(author: "Writer", scorer: "Scorer") -> str:
     """Who wrote and who judged, with a warning if that is the same model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -15,12 +15,15 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions, TaggerOptions, source_of, tagger_named
 from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used, telling
 from pipelines.option import Option, Options
-from pipelines.report.blocks import Card, Cards, Grid
-from pipelines.report.explorer import single
-from pipelines.report.glance import count
-from pipelines.report.texts import Aside, Block, Note, Quote, Strong, line
-from pipelines.retrieval.documents import read_documents
-from pipelines.screening import THRESHOLD, Contradiction, Screening, screen
+
+if TYPE_CHECKING:
+    from pipelines.report.blocks import Card, Grid
+    from pipelines.report.texts import Block
+    from pipelines.screening import Contradiction, Screening
+
+THRESHOLD: Final = 0.5
+"""Least probability of a contradiction that is reported: chosen on a training half, with 3 % false
+alarms on the test half."""
 
 MOST_IN_GRID: Final = 12
 """Most documents in a grid that stays readable."""
@@ -30,6 +33,13 @@ MOST_SHOWN: Final = 50
 
 FOUND: Final = 1
 """Exit code if documents contradict each other, as in `diff`."""
+
+
+def documents_of_files(paths: Sequence[Path]) -> tuple[Document, ...]:
+    """The documents of text files, JSONL files and folders; see `read_documents`."""
+    from pipelines.retrieval.documents import read_documents
+
+    return tuple(read_documents(paths))
 
 
 def documents_of_records(path: Path) -> dict[str, tuple[Document, ...]]:
@@ -45,7 +55,7 @@ class DocumentsAsked(Options):
         Option(
             "Text files, Markdown, JSONL of documents, and folders of these.",
             typed=list[Path] | None,
-            read=read_documents,
+            read=documents_of_files,
             argument=True,
         ),
         Shown("documents"),
@@ -53,7 +63,7 @@ class DocumentsAsked(Options):
     data: Annotated[
         Mapping[str, tuple[Document, ...]] | None,
         Option(
-            "In place of them, a JSONL file of records: the documents of each are compared.",
+            "Instead, a JSONL file of records: documents are compared within a record.",
             typed=Path | None,
             read=documents_of_records,
         ),
@@ -83,7 +93,7 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
     threshold: Annotated[
         float,
         Field(ge=0, le=1),
-        Option("Least probability of a contradiction that is told."),
+        Option("Report contradictions from this probability."),
     ] = THRESHOLD
 
 
@@ -94,8 +104,8 @@ def needs(options: ScreenOptions) -> Needs:
 
 async def screened(
     asked: DocumentsAsked, options: ScreenOptions, models: Models, tell: Tell
-) -> Inspection[Screening]:
-    """Find statements of documents that contradict each other, before any answer is written.
+) -> "Inspection[Screening]":
+    """Find statements in documents that contradict each other, before any answer is written.
 
     Examples:
         contested screen samples/bridge/documents
@@ -104,10 +114,14 @@ async def screened(
 
         contested screen --data answers.jsonl --html screened.html
 
-    Sentences of different documents that share words are compared both ways by the tagger. The exit
-    code is 1 if any contradict, 0 if none do. What a tagger calls a contradiction is often none:
-    docs/conrag.md says how often.
+    The tagger compares sentences of different documents that share words, both ways. The exit code
+    is 1 if any contradict each other, else 0. Many reported contradictions are false; see
+    docs/conrag.md.
     """
+    from pipelines.report.explorer import single
+    from pipelines.report.glance import count
+    from pipelines.screening import screen
+
     folder = telling(models, tell).tagger
     assert folder is not None  # noqa: S101  (guaranteed by `needs`)
     result = await asyncio.to_thread(lambda: screen(asked.sets(), folder.load(), options.threshold))
@@ -121,8 +135,12 @@ async def screened(
     )
 
 
-def content(result: Screening) -> list[Block]:
+def content(result: "Screening") -> "list[Block]":
     """The likely number of contradictions, and a card for each."""
+    from pipelines.report.blocks import Cards
+    from pipelines.report.glance import count
+    from pipelines.report.texts import Aside, Note, Strong, line
+
     said = (
         f"{count(len(result.documents), 'document')}, {count(result.statements, 'statement')}, "
         f"{count(result.compared, 'pair')} compared"
@@ -138,7 +156,10 @@ def content(result: Screening) -> list[Block]:
     return made
 
 
-def _card(found: Contradiction) -> Card:
+def _card(found: "Contradiction") -> "Card":
+    from pipelines.report.blocks import Card
+    from pipelines.report.texts import Quote
+
     first, second = found.first, found.second
     return Card(
         f"{first.document} against {second.document}: {found.probability:.2f}",
@@ -146,8 +167,9 @@ def _card(found: Contradiction) -> Card:
     )
 
 
-def _grid(result: Screening) -> Grid:
+def _grid(result: "Screening") -> "Grid":
     """The likeliest contradiction of every two documents."""
+    from pipelines.report.blocks import Grid
 
     def cell(one: str, other: str) -> tuple[str]:
         likeliest = result.likeliest(one, other)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeV
 
 from pydantic import AfterValidator, BaseModel, ValidationError
 
-from nli.pairs import Pair
 from pipelines.data.records import Document, NonEmpty
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -23,14 +22,13 @@ from pipelines.experiment.options import ProfileOptions
 from pipelines.files import or_sample
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
-from pipelines.retrieval.documents import MARKDOWN, TEXT, files_of
-from serving.calls import ServedIdentity
-from serving.connect import UNVERIFIED
 
-if TYPE_CHECKING:  # numpy
+if TYPE_CHECKING:
+    from nli.pairs import Pair
     from nli.tagger import Tag
+    from pipelines.report.explorer import ExperimentView
+    from pipelines.report.glance import ModelUsed
+    from serving.calls import ServedIdentity
 
 Tell = Callable[[str], None]
 """Receives a line on what is being waited for."""
@@ -67,7 +65,7 @@ class Inspection(Generic[ResultT]):
     result: ResultT
     cost: str
     title: str = ""
-    view: Callable[[bytes | None], ExperimentView] | None = None
+    view: "Callable[[bytes | None], ExperimentView] | None" = None
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
@@ -111,6 +109,8 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
     Raises:
         InputError: A file cannot be read or name a document, or a folder has no text files.
     """
+    from pipelines.retrieval.documents import MARKDOWN, TEXT, files_of
+
     files = [file for path in paths for file in files_of(or_sample(path), (*MARKDOWN, *TEXT))]
     names = [path.stem for path in files]
     documents: dict[str, Document] = {}
@@ -151,18 +151,19 @@ def documents_option(help_: str, typed: Any = list[Path]) -> Option:
 class QuestionAsked(Options):
     """A question, and documents that answer it."""
 
-    question: Annotated[Query, Option("What is asked.", argument=True), Shown("line")]
+    question: Annotated[Query, Option("The question.", argument=True), Shown("line")]
     documents: Annotated[
         NonEmpty[Document],
-        documents_option(
-            "Text files with the documents, or folders of such files: --documents a.txt b.txt"
-        ),
+        documents_option("The documents: text files, or folders of them: --documents a.txt b.txt"),
         Shown("documents"),
     ]
 
 
-def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
+def models_used(**roles: "ServedIdentity | TaggerFolder | None") -> "list[ModelUsed]":
     """Models and their roles, for the page; roles without a model are left out."""
+    from pipelines.report.glance import ModelUsed
+    from serving.connect import UNVERIFIED
+
     return [
         ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
         for role, model in roles.items()
@@ -199,7 +200,7 @@ class _TellingTagger:
 
     def tag(
         self,
-        pairs: Sequence[Pair],
+        pairs: "Sequence[Pair]",
         on_progress: Callable[[int], None] | None = None,
         *,
         rationale: bool = False,

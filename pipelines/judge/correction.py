@@ -1,29 +1,32 @@
 """Label probabilities of a language model, corrected for its bias among labels.
 
 Prompt, order and wording of the labels sway a model that chooses among them, whatever it reads. A
-correction is linear in log-probabilities:
+correction adds a bias to log-probabilities:
 
-    p' proportional to exp(W log p + b)
+    p' proportional to exp(log p + b)
 
-`contested lab calibrate --judge model` fits one to labelled pairs; see `judge.calibrating`. It
+`contested lab calibrate --judge model` fits one to labelled pairs; see `fitted`. It
 belongs to one model and one prompt, by their digests. Labels are any strings.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, log
 from pathlib import Path
 from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError, model_validator
 
+from nli.pairs import LabelledPair
 from pipelines.data.jsonl import first_problem
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
 from pipelines.judge.judge import Judge, identity_of
-from pipelines.judge.judgement import Judgement, Judgements
+from pipelines.judge.judgement import Judgement, Judgements, Relation
 from pipelines.metrics.estimate import Estimate
+from serving.errors import RequestError
 from serving.home import default_home
 
 LabelT = TypeVar("LabelT", bound=str)
@@ -35,24 +38,22 @@ SHIPPED: Final = Path(__file__).with_name("corrections")
 """Corrections bundled with the program, fitted on pairs of training halves."""
 
 
-class Correction(BaseModel):
+class Correction(BaseModel, frozen=True):
     """A correction of probabilities, and what it was learned from.
 
     Attributes:
-        labels: In the order of the numbers below.
+        labels: In the order of the bias.
         method: How b was found: "bias" from labels, "batch" as the mean log-probability of pairs.
-        weights: W, (L, L): row l makes the new log-probability of label l.
         bias: b, (L,), in nats.
         pairs: Number of pairs that it was learned from.
         digest: SHA-256 of their file.
         judge: Identity of the judge that gave the probabilities.
-    """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Files of older versions also have weights, which were always the identity and are ignored.
+    """
 
     labels: Annotated[tuple[str, ...], Field(min_length=2)]
     method: str
-    weights: tuple[tuple[FiniteFloat, ...], ...]
     bias: tuple[FiniteFloat, ...]
     pairs: Annotated[int, Field(ge=0)] = 0
     digest: str = ""
@@ -62,9 +63,9 @@ class Correction(BaseModel):
     def _check(self) -> Self:
         size = len(self.labels)
         if len(set(self.labels)) < size:
-            raise ValueError("a label stands twice")
-        if [len(row) for row in (*self.weights, self.bias)] != [size] * (size + 1):
-            raise ValueError(f"{size} labels want a bias of {size} and a {size} x {size} matrix")
+            raise ValueError("a label appears twice")
+        if len(self.bias) != size:
+            raise ValueError(f"{size} labels want a bias of {size}")
         return self
 
     def in_words(self) -> str:
@@ -167,15 +168,10 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
             f"probabilities of {', '.join(probabilities)}, and a correction of "
             f"{', '.join(correction.labels)}"
         )
-    given = {str(label): value for label, value in logs(probabilities).items()}
-    made = {
-        label: fsum(w * given[other] for w, other in zip(row, correction.labels, strict=True)) + b
-        for label, row, b in zip(
-            correction.labels, correction.weights, correction.bias, strict=True
-        )
-    }
+    bias = dict(zip(correction.labels, correction.bias, strict=True))
+    made = {label: value + bias[label] for label, value in logs(probabilities).items()}
     highest = max(made.values())
-    shares = {label: exp(made[str(label)] - highest) for label in probabilities}
+    shares = {label: exp(value - highest) for label, value in made.items()}
     total = fsum(shares.values())
     return {label: share / total for label, share in shares.items()}
 
@@ -194,7 +190,7 @@ class CorrectedJudge:
     @property
     def identity(self) -> str:
         """The judge's identity and the correction's numbers, whatever their source."""
-        numbers = self.correction.model_dump(include={"labels", "weights", "bias"})
+        numbers = self.correction.model_dump(include={"labels", "bias"})
         return identity_of("corrected", {"judge": self.judge.identity, **numbers})
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
@@ -223,3 +219,102 @@ def corrected_judgement(judgement: Judgement, correction: Correction) -> Judgeme
             "raw_probabilities": judgement.probabilities,
         }
     )
+
+
+Rows = Sequence[Mapping[LabelT, float]]
+"""Label -> probability for each pair, all with the same labels."""
+
+FEWEST: Final = 30
+"""Fewest pairs for a fit."""
+
+FOLDS: Final = 5
+"""Most folds of cross-validation."""
+
+
+SPREAD: Final = 3.0
+"""Standard deviation, in nats, of the normal prior of a bias around zero."""
+
+
+def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
+    """The bias that makes labelled pairs most likely.
+
+    Maximises sum_i log p'_i(gold_i) - |b|^2 / (2 SPREAD^2).
+
+    Args:
+        rows: Probabilities, n of them.
+        gold: The true labels, n of them.
+
+    Raises:
+        InputError: A label is missing.
+    """
+    import numpy as np
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
+
+    labels = list(rows[0])
+    for label in labels:
+        if label not in gold:
+            raise InputError(f"too few pairs have the label '{label}'; give pairs of all labels")
+    given = np.array([[logs(row)[label] for label in labels] for row in rows])
+    true = np.array([[label == one for label in labels] for one in gold], dtype=float)
+
+    def loss(bias: Any) -> tuple[float, Any]:
+        made = given + bias
+        missed = logsumexp(made, axis=1).sum() - (made * true).sum()
+        slope = (softmax(made, axis=1) - true).sum(axis=0) + bias / SPREAD**2
+        return float(missed + (bias**2).sum() / (2 * SPREAD**2)), slope
+
+    found = minimize(loss, np.zeros(len(labels)), jac=True, method="L-BFGS-B")
+    return Correction(
+        labels=tuple(labels),
+        method="bias",
+        bias=tuple(round(float(number), 6) for number in found.x),
+        pairs=len(rows),
+    )
+
+
+def cross_corrected(
+    rows: Rows[LabelT], gold: Sequence[LabelT], groups: Sequence[str], *, seed: int = 0
+) -> list[dict[LabelT, float]]:
+    """Rows corrected by fits on the pairs of other groups (cross-validation).
+
+    Args:
+        rows: Probabilities, n of them.
+        gold: True labels, n of them.
+        groups: The pairs' questions or claims, n of them.
+        seed: Decides which part a group belongs to.
+
+    Raises:
+        InputError: Too few pairs, or pairs of one group only, or too few of a label.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    count = len(set(groups))
+    if len(rows) < FEWEST or count < 2:
+        raise InputError(
+            f"{len(rows)} pairs of {count} groups are too few; at least {FEWEST}, and pairs of "
+            "two groups (or claims, where pairs name no group), are needed"
+        )
+    parts = GroupKFold(min(FOLDS, count), shuffle=True, random_state=seed)
+    made: dict[int, dict[LabelT, float]] = {}
+    for inside, outside in parts.split(rows, groups=groups):
+        correction = fitted([rows[place] for place in inside], [gold[place] for place in inside])
+        made |= {place: corrected(rows[place], correction) for place in outside}
+    return [made[place] for place in range(len(rows))]
+
+
+async def shares_of(
+    judge: Judge, pairs: Sequence[LabelledPair], on_done: Callable[[], None] = lambda: None
+) -> list[Mapping[Relation, float] | None]:
+    """A judge's probabilities for n pairs; None for a pair that failed or is unreadable."""
+
+    async def shares(pair: LabelledPair) -> Mapping[Relation, float] | None:
+        try:
+            answer = await judge([pair.hypothesis], [Document(id="premise", text=pair.premise)])
+        except RequestError:
+            return None
+        finally:
+            on_done()
+        return answer.judgements[0].probabilities
+
+    return await asyncio.gather(*map(shares, pairs))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.records import Document, Documents, Identifier, Text
 from pipelines.data.released import read_records
@@ -21,15 +21,13 @@ SAMPLES = SAMPLES_FOLDER / "conflict_detection.jsonl"
 """The bundled examples, made from the bundled samples' documents."""
 
 
-class ContestedClaim(BaseModel):
+class ContestedClaim(BaseModel, frozen=True, extra="forbid"):
     """One claim with its documents.
 
     It may state the answer to a question; examples that share a question are not independent.
     Relations, if known, are what the documents say of it, in order: SUPPORTS, CONTRADICTS or
     IRRELEVANT. Some supporting and some contradicting make a conflict.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Identifier
     source: Identifier
@@ -84,7 +82,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
     seen: set[str] = set()
     for example in examples:
         if example.id in seen:
-            raise InputError(f"{path}: the id '{example.id}' stands twice; make ids distinct")
+            raise InputError(f"{path}: the id '{example.id}' appears twice; make ids distinct")
         seen.add(example.id)
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
     return Bench(path.name, digest, tuple(examples[:limit]))

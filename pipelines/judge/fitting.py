@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Excerpt, Truncation
+from pipelines.judge.judgement import Truncation
 from serving.calls import Completion, Sampling
 from serving.client import Client
 from serving.errors import RequestError
@@ -19,10 +19,11 @@ async def fit(
     max_tokens: int,
     cut: bool,
     name: str,
-) -> Excerpt:
-    """One text cut to fit, as by `fit_together`; tokens are counted in a thread."""
+    called: str,
+) -> tuple[str, tuple[Truncation, ...]]:
+    """One text cut to fit, as by `fit_together`, and how it was cut; records call it `called`."""
     if client.tokenizer is None or client.prompt_room(max_tokens) is None:
-        return Excerpt(text)
+        return text, ()
     (fitted,), cuts = await asyncio.to_thread(
         fit_together,
         [text],
@@ -32,7 +33,7 @@ async def fit(
         cut=cut,
         name=name,
     )
-    return Excerpt(fitted, cuts[0].tokens, cuts[0].kept) if cuts else Excerpt(fitted)
+    return fitted, tuple(one.model_copy(update={"text": called}) for one in cuts)
 
 
 async def chat_about(

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 
 class Relation(StrEnum):
@@ -64,7 +63,7 @@ def in_conflict(relations: Sequence[Relation]) -> bool | None:
     return None if unread >= lacking or unread == len(relations) else False
 
 
-class Judgement(BaseModel):
+class Judgement(BaseModel, frozen=True):
     """The judgement of one pair of claim and document (by id).
 
     Attributes:
@@ -84,8 +83,6 @@ class Judgement(BaseModel):
         source: Judge and mode: "model-choice", "model-json", "model-together", "tagger"; in a
             cascade "cascade-tagger" or "cascade-model".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     claim: str
     document: str
@@ -113,33 +110,12 @@ class Judgement(BaseModel):
         return (self.probabilities or {}).get(self.relation)
 
 
-@dataclass(frozen=True)
-class Excerpt:
-    """A text that fits the context; if it was cut, the first `kept` of its `tokens`.
-
-    Both are 0 for a whole text, which need not be counted.
-    """
-
-    text: str
-    tokens: int = 0
-    kept: int = 0
-
-
-class Truncation(BaseModel):
+class Truncation(BaseModel, frozen=True):
     """A text ("document ID" or "response") with only its first `kept` tokens seen by the model."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     tokens: int
     kept: int
-
-    @classmethod
-    def of(cls, text: str, fitted: Excerpt) -> tuple[Self, ...]:
-        """The truncation of a text that was cut to fit; empty if all of it fits."""
-        if fitted.kept >= fitted.tokens:
-            return ()
-        return (cls(text=text, tokens=fitted.tokens, kept=fitted.kept),)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from pipelines.judge.fitting import fit
 from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import (
     RELATIONS,
-    Excerpt,
     Judgement,
     Judgements,
     Relation,
@@ -123,17 +122,13 @@ class ModelJudge:
         fitted = [await self._fit(document, claims) for document in documents]
         columns = await asyncio.gather(
             *(
-                asyncio.gather(*(ask(claim, document, text) for claim in claims))
-                for document, text in zip(documents, fitted, strict=True)
+                asyncio.gather(*(ask(claim, document, text, cuts) for claim in claims))
+                for document, (text, cuts) in zip(documents, fitted, strict=True)
             )
         )
         return Judgements(
             judgements=tuple(judgement for row in zip(*columns, strict=True) for judgement in row),
-            truncations=tuple(
-                cut
-                for document, text in zip(documents, fitted, strict=True)
-                for cut in Truncation.of(f"document {document.id}", text)
-            ),
+            truncations=tuple(cut for _, cuts in fitted for cut in cuts),
         )
 
     def messages(self, documents: Sequence[str], claim: str) -> list[dict[str, str]]:
@@ -154,7 +149,9 @@ class ModelJudge:
         every = product(calls, claims)
         return {claim for call, claim in every if not fits(call, claim) and fits(call, "")}
 
-    async def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
+    async def _fit(
+        self, document: Document, claims: Sequence[str]
+    ) -> tuple[str, tuple[Truncation, ...]]:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return await fit(
             document.as_read(),
@@ -163,11 +160,14 @@ class ModelJudge:
             max_tokens=reply_tokens(self.mode, 1),
             cut=self.cut,
             name=f"document '{document.id}'",
+            called=f"document {document.id}",
         )
 
-    async def _by_choice(self, claim: str, document: Document, text: Excerpt) -> Judgement:
-        messages = self.messages([text.text], claim)
-        choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
+    async def _by_choice(
+        self, claim: str, document: Document, text: str, cuts: Sequence[Truncation]
+    ) -> Judgement:
+        messages = self.messages([text], claim)
+        choice = await self.client.choose(messages, RELATIONS, affinity=text)
         return self._judgement(
             claim,
             document,
@@ -176,13 +176,15 @@ class ModelJudge:
             raw=choice.problem,
             probabilities={Relation(label): p for label, p in choice.probabilities.items()},
             label_mass=choice.mass,
-            read_tokens=_read(text),
+            read_tokens=cuts[0].kept if cuts else None,
         )
 
-    async def _by_json(self, claim: str, document: Document, text: Excerpt) -> Judgement:
-        messages = self.messages([text.text], claim)
+    async def _by_json(
+        self, claim: str, document: Document, text: str, cuts: Sequence[Truncation]
+    ) -> Judgement:
+        messages = self.messages([text], claim)
         sampling = Sampling(max_tokens=REPLY_TOKENS)
-        reply = await self.client.structured(messages, RelationReply, sampling, affinity=text.text)
+        reply = await self.client.structured(messages, RelationReply, sampling, affinity=text)
         value = reply.value
         if value is None:
             return self._unreadable(claim, document, reply)
@@ -192,10 +194,10 @@ class ModelJudge:
             document,
             Relation(value.answer),
             snippet=snippet,
-            snippet_found=contains(text.text, snippet) if snippet else None,
+            snippet_found=contains(text, snippet) if snippet else None,
             reasoning=value.reasoning,
             reply_cut=value.cut,
-            read_tokens=_read(text),
+            read_tokens=cuts[0].kept if cuts else None,
         )
 
     async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
@@ -260,8 +262,3 @@ def reply_tokens(mode: Mode, documents: int) -> int:
 def contains(text: str, snippet: str) -> bool:
     """Whether the text contains the snippet, both `folded`; an empty snippet is never found."""
     return bool(quote := folded(snippet)) and quote in folded(text)
-
-
-def _read(text: Excerpt) -> int | None:
-    """Number of tokens read of a text that was cut."""
-    return text.kept if text.kept < text.tokens else None

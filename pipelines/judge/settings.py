@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.option import Only, Option
 
@@ -29,14 +29,12 @@ Evidence = Annotated[
 ]
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(BaseModel, frozen=True, extra="forbid"):
     """Who judges claims by documents.
 
-    `judge.risk` explains `risk`, in (0, 1), `judge.model` the values of `evidence`. With `cut`
+    `judge.cascade` explains `risk`, in (0, 1), `judge.model` the values of `evidence`. With `cut`
     a text too long for the context may be cut; cuts are recorded.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     BY_PROFILE: ClassVar[tuple[str, ...]] = ("judge",)
     """Fields that a command takes from the profile if the user gives none."""
@@ -44,8 +42,8 @@ class JudgeSettings(BaseModel):
     judge: Annotated[
         JudgeName,
         Option(
-            "Who judges claims by documents: a language `model`, the NLI `tagger`, or a `cascade`: "
-            "the tagger where it is sure and the language model for the rest.",
+            "Who judges claims by documents: a language `model`, the NLI `tagger`, or a "
+            "`cascade` of the two: the tagger where it is sure, the model elsewhere.",
             shown="the profile's; model with --endpoint or --model",
             panel=PANEL,
         ),
@@ -54,8 +52,8 @@ class JudgeSettings(BaseModel):
         float,
         Field(gt=0, lt=1),
         Option(
-            "Of `--judge cascade`: the largest share of all pairs that may keep a wrong label "
-            "of the tagger; the threshold follows from it.",
+            "For `--judge cascade`: the largest share of pairs that may keep a wrong label from "
+            "the tagger. It sets the threshold.",
             panel=PANEL,
             only=Only(lambda settings: settings.judge == "cascade", _by_judge),
         ),

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -52,10 +52,8 @@ def judgement_key(claim: str, text: str, identity: str) -> str:
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class StoredJudgement(BaseModel):
+class StoredJudgement(BaseModel, frozen=True):
     """A stored pair: its judgement, and how its document was cut."""
-
-    model_config = ConfigDict(frozen=True)
 
     judgement: Judgement
     truncation: Truncation | None = None
@@ -127,11 +125,6 @@ class JudgementStore:
                 f"the store of judgements {self.path} cannot be written ({error}); free some "
                 "space, then start again: nothing stored is lost"
             ) from error
-
-    def __len__(self) -> int:
-        """Number of stored judgements."""
-        (count,) = self._database.execute("SELECT COUNT(*) FROM judgements").fetchone()
-        return int(count)
 
     def close(self) -> None:
         """Close the file."""

@@ -21,7 +21,6 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import Judgement, Judgements, Relation
-from pipelines.text.views import views
 from serving.installed import torch_device
 from serving.processor import cpu_precision
 
@@ -61,7 +60,7 @@ PAIRS_AT_ONCE = 256
 kill loses half a minute of a slow processor. 1,024 pairs, sorted by length together, are read only
 5 % faster."""
 
-READING_RULES = 3
+READING_RULES = 4
 """Version of the rules around the model: views of claims, tokens and windows of texts, batches,
 joining of windows, the deciding sentence. Raise it when one changes, so that stored judgements of
 old rules are not used."""
@@ -222,6 +221,8 @@ class TaggerJudge:
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
             return Judgements(())
+        from pipelines.text.views import views
+
         parts = {claim: views(claim) for claim in claims}
         pairs = [
             Pair(document.as_read(), view) for claim, document in wanted for view in parts[claim]

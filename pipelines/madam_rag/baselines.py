@@ -21,7 +21,7 @@ from pipelines.madam_rag.replies import (
     ask_conclusion,
     read_conclusion,
 )
-from pipelines.madam_rag.settings import DebateSettings
+from pipelines.madam_rag.settings import DebateSettings, ExperimentName
 from pipelines.metrics.answers import known
 from pipelines.prompts import Prompt
 from serving.calls import Structured
@@ -47,10 +47,22 @@ def baseline_prompts(overrides: Path | None = None) -> Prompts:
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    return {
-        name: prompts.load(f"madam_rag/{name}", variables, overrides)
-        for name, variables in _VARIABLES.items()
-    }
+    return prompts.load_all("madam_rag", _VARIABLES, overrides)
+
+
+class Outcome(BaseModel, frozen=True):
+    """A method's conclusion on a question.
+
+    Attributes:
+        calls: Number of model replies, those from the cache included.
+        debate: The debate, in MADAM-RAG.
+        left_out: Steps of Astute RAG whose reply could not be read, and why.
+    """
+
+    concluded: Conclusion
+    calls: int
+    debate: Debate | None = None
+    left_out: tuple[str, ...] = ()
 
 
 async def no_rag(
@@ -85,9 +97,6 @@ Source = Literal["memory", "external", "both"]
 INTERNAL: Final = 3
 """Most passages that a model may recall; it decides how many (appendix B)."""
 
-CONSOLIDATIONS: Final = 1
-"""Number of consolidations of the context before the answer; appendix B says "iteratively"."""
-
 CONTEXT_TOKENS: Final = 512
 """Most tokens of recalled passages, and of a consolidated context."""
 
@@ -120,24 +129,6 @@ class Group(BaseModel, frozen=True):
     documents: Numbers
 
 
-class Consolidation(BaseModel, frozen=True):
-    """The intermediate results of Astute RAG.
-
-    Attributes:
-        internal: Passages that the model recalled; empty if it said that it did not know.
-        contexts: The consolidated contexts, in order.
-        groups: Groups that were compared at the end; empty in free text.
-        problems: Steps whose reply could not be read and that were left out.
-        calls: Number of model replies.
-    """
-
-    internal: tuple[str, ...] = ()
-    contexts: tuple[tuple[ConsolidatedDocument, ...], ...] = ()
-    groups: tuple[Group, ...] = ()
-    problems: tuple[str, ...] = ()
-    calls: int = 0
-
-
 class PassagesJson(BaseModel):
     """Recalled passages."""
 
@@ -165,8 +156,8 @@ async def astute_rag(
     prompts: Prompts,
     settings: DebateSettings,
     *,
-    consolidations: int = CONSOLIDATIONS,
-) -> tuple[Conclusion, Consolidation]:
+    consolidations: int = 1,
+) -> Outcome:
     """Recall passages, consolidate them with the documents, answer from what is left (appendix B).
 
     A step whose reply cannot be read is left out and noted; the answer is then made from the rest.
@@ -174,9 +165,6 @@ async def astute_rag(
 
     The context is consolidated `consolidations` times, possibly never. The settings decide form and
     length of replies. Errors are those of `ask`.
-
-    Returns:
-        The answers, and the intermediate results.
     """
 
     async def step(
@@ -203,7 +191,6 @@ async def astute_rag(
     given = [{"number": number, **each} for number, each in enumerate(context, start=1)]
 
     # Iterative source-aware knowledge consolidation.
-    contexts: list[tuple[ConsolidatedDocument, ...]] = []
     last: list[dict[str, Any]] = []
     for _ in range(consolidations):
         smaller = await step(
@@ -216,15 +203,13 @@ async def astute_rag(
             problems.append(f"consolidation: {smaller.problem}")
             continue
         else:
-            made = [_with_numbers(each, len(given)) for each in smaller.value.documents]
-        if filled := tuple(each for each in made if each.text.strip()):
-            contexts.append(filled)
-            last = [each.model_dump() for each in filled]
+            made = [_with_numbers(document, len(given)) for document in smaller.value.documents]
+        if filled := [document.model_dump() for document in made if document.text.strip()]:
+            last = filled
 
     # Answer finalisation; the groups come before the answers and need room too.
     tokens = settings.conclusion_tokens + GROUP_TOKENS
     final = await step("finalise", FinalJson, tokens, context=given, consolidated=last)
-    groups: tuple[Group, ...] = ()
     if isinstance(final, str):
         concluded = read_conclusion(final)
     elif final.value is None:
@@ -233,14 +218,7 @@ async def astute_rag(
         concluded = Conclusion(
             answers=known(final.value.answers)[:ANSWERS], explanation=final.value.explanation
         )
-        groups = tuple(_with_numbers(each, len(given)) for each in final.value.groups)
-    return concluded, Consolidation(
-        internal=internal,
-        contexts=tuple(contexts),
-        groups=groups,
-        problems=tuple(problems),
-        calls=2 + consolidations,
-    )
+    return Outcome(concluded=concluded, calls=2 + consolidations, left_out=tuple(problems))
 
 
 def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
@@ -253,25 +231,10 @@ def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-NumberedT = TypeVar("NumberedT", ConsolidatedDocument, Group)
-
-
-def _with_numbers(each: NumberedT, documents: int) -> NumberedT:
+def _with_numbers(made: ConsolidatedDocument, documents: int) -> ConsolidatedDocument:
     """The same with only the numbers of existing documents, each once."""
-    numbers = dict.fromkeys(number for number in each.documents if 1 <= number <= documents)
-    return each.model_copy(update={"documents": tuple(numbers)})
-
-
-class Outcome(BaseModel, frozen=True):
-    """A method's conclusion, the way there in MADAM-RAG or Astute RAG, and the number of replies.
-
-    Replies from the cache are counted as calls too.
-    """
-
-    concluded: Conclusion
-    calls: int
-    debate: Debate | None = None
-    consolidation: Consolidation | None = None
+    numbers = dict.fromkeys(number for number in made.documents if 1 <= number <= documents)
+    return made.model_copy(update={"documents": tuple(numbers)})
 
 
 class QuestionResult(BaseModel, frozen=True):
@@ -300,7 +263,6 @@ WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 """The methods of Table 1."""
 
-ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 """Table 1; Figure 3; Figure 4 (a); Figure 4 (b)."""
 
 COMPARED: Final[dict[ExperimentName, tuple[str, ...]]] = {
@@ -323,7 +285,7 @@ class Methods:
     panel: Panel
     baselines: Prompts
     settings: DebateSettings
-    consolidations: int = CONSOLIDATIONS
+    consolidations: int = 1
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
@@ -337,8 +299,7 @@ async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
         return Outcome(concluded=await concatenated(text, documents, *asked), calls=1)
     if name == ASTUTE:
         often = methods.consolidations
-        concluded, path = await astute_rag(text, documents, *asked, consolidations=often)
-        return Outcome(concluded=concluded, calls=path.calls, consolidation=path)
+        return await astute_rag(text, documents, *asked, consolidations=often)
     if name == WITHOUT_AGGREGATOR:
         settings = settings.without_aggregator()
     held = await debate(text, documents, methods.panel, settings)

@@ -11,33 +11,29 @@ Details that the section leaves open, or that need the web, are decided here:
 - Documents that support an answer are AmbigDocs' own first, then those that BM25 finds
   (`supporting`).
 - Misinformation is a further supporting document with its answer swapped for one of its kind
-  (`kind`). If retrieval finds none, it is a copy of one that is shown; copies are counted. Two
-  documents against the same right answer give the same wrong answer.
+  (`kind`). If retrieval finds none, it is a copy of one that is shown. Two documents against the
+  same right answer give the same wrong answer.
 - Noise is drawn from the passages that the ambiguous question itself retrieves and that answer
   nothing.
 - Documents are ordered as in the release: by answer, those that support it and then those that
   give a wrong one in its place; the noise comes last.
 """
 
-import hashlib
 import random
 import re
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar, get_args
-
-from pydantic import BaseModel
+from typing import Final, TypeVar
 
 from pipelines.data import ambigdocs
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.files import check_writable, read_bytes, replace_text
-from pipelines.madam_rag.data import Kind
+from pipelines.files import check_writable, replace_text
 from pipelines.madam_rag.swap import borrowed, rank, says, squeezed, swapped
 from pipelines.metrics.answers import canonical
 from pipelines.retrieval import index as indexes
@@ -57,38 +53,7 @@ MISINFORMATION: Final = (0, 2)
 NOISE: Final = (0, 2)
 """Ranges of section 3: right answers per question, documents per answer, and further documents."""
 
-RECORD = ".build.json"
-"""Suffix of the file beside the data that records its sources."""
-
 ItemT = TypeVar("ItemT")
-
-
-class Counts(BaseModel, frozen=True):
-    """Numbers of drawn items, and of those that could not be made.
-
-    Attributes:
-        read: Questions of the AmbigDocs file.
-        unanswered: Questions passed over, since none of their documents states its answer.
-        questions: Questions that were drawn.
-        drawn, made: Their documents by kind. Retrieval may find fewer than were drawn. Documents
-            with a wrong answer cannot be made if no document has the right one word for word, if it
-            would remain in another spelling, or if AmbigDocs has no other answer of its kind.
-        copies: Misinformation made from a copy of a document that is shown as well.
-    """
-
-    read: int
-    unanswered: int
-    questions: int
-    drawn: dict[Kind, int]
-    made: dict[Kind, int]
-    copies: int
-
-
-class Built(NamedTuple):
-    """The questions in the order of AmbigDocs, and their counts."""
-
-    questions: tuple[RamQuestion, ...]
-    counts: Counts
 
 
 @dataclass(frozen=True)
@@ -108,7 +73,6 @@ class _Answer:
     shown: list[str]
     further: list[str]
     against: list[RamDocument] = field(default_factory=list)
-    copies: int = 0
 
     def documents(self) -> list[RamDocument]:
         """The documents for it, then those against it."""
@@ -129,27 +93,10 @@ class _Given:
     seed: int
 
 
-class Source(BaseModel, frozen=True):
-    """One or more files, the SHA-256 of what was read from them, and the number of entries."""
-
-    name: str
-    sha256: str
-    entries: int
-
-
-class Record(BaseModel, frozen=True):
-    """The sources of a data set, and the counts of the build."""
-
-    ambigdocs: Source
-    passages: Source
-    seed: int
-    counts: Counts
-
-
 def build_file(
     file: Path, searched: Sequence[Path], out: Path, *, most: int = QUESTIONS, seed: int = 0
-) -> tuple[tuple[RamQuestion, ...], Record]:
-    """Build a data set from a file of AmbigDocs, and write it with its record beside it.
+) -> tuple[RamQuestion, ...]:
+    """Build a data set from a file of AmbigDocs, and write it.
 
     Files and folders of documents may be `searched`; by default AmbigDocs' own documents are.
 
@@ -159,35 +106,26 @@ def build_file(
     if out.resolve() in {path.resolve() for path in (file, *searched)}:
         raise InputError(f"--out {out} is a file that is read; name another")
     check_writable(out)
-    questions, name = ambigdocs.read(file), file.name
+    questions = ambigdocs.read(file)
     if searched:
         passages = cut(read_documents(searched), words=PASSAGE_WORDS, overlap=0)
-        name = ", ".join(path.name for path in searched)
     else:
         passages = own_passages(questions)
     with tempfile.TemporaryDirectory(prefix="contested-ramdocs-") as folder:
         made = build(questions, indexes.build(passages, Path(folder)), most=most, seed=seed)
-    digest = hashlib.sha256(read_bytes(file)).hexdigest()
-    content = b"".join(
-        passage.model_dump_json(exclude_none=True).encode() + b"\n" for passage in passages
-    )
-    record = Record(
-        ambigdocs=Source(name=file.name, sha256=digest, entries=len(questions)),
-        passages=Source(
-            name=name, sha256=hashlib.sha256(content).hexdigest(), entries=len(passages)
-        ),
-        seed=seed,
-        counts=made.counts,
-    )
-    replace_text(out, "".join(f"{question.model_dump_json()}\n" for question in made.questions))
-    replace_text(out.with_name(out.name + RECORD), record.model_dump_json(indent=2) + "\n")
-    return made.questions, record
+    replace_text(out, "".join(f"{question.model_dump_json()}\n" for question in made))
+    return made
 
 
 def build(
     questions: Sequence[AmbiguousQuestion], index: Index, *, most: int = QUESTIONS, seed: int = 0
-) -> Built:
+) -> tuple[RamQuestion, ...]:
     """Draw questions and their documents; the seed decides, given the same questions and index.
+
+    Questions are in the order of AmbigDocs; those without a document that states its answer are
+    passed over. Retrieval may find fewer documents than were drawn. Documents with a wrong answer
+    cannot be made if no document has the right one word for word, if it would remain in another
+    spelling, or if AmbigDocs has no other answer of its kind.
 
     Raises:
         InputError: No question has a document that states its answer.
@@ -206,42 +144,24 @@ def build(
         for document in question.documents:
             lent[kind(question, document.answer)][document.answer] = None
 
-    given, drawn = _Given(index, lent, seed), Counter[str]()
-    made = tuple(_question(questions[place], right[place], given, drawn) for place in chosen)
-    written = Counter(document.type for question in made for document in question.documents)
-    counts = Counts(
-        read=len(questions),
-        unanswered=sum(not answers for answers in right.values()),
-        questions=len(made),
-        drawn={name: drawn[name] for name in get_args(Kind)},
-        made={name: written[name] for name in get_args(Kind)},
-        copies=drawn["copies"],
-    )
-    return Built(made, counts)
+    given = _Given(index, lent, seed)
+    return tuple(_question(questions[place], right[place], given) for place in chosen)
 
 
-def _question(
-    asked: AmbiguousQuestion, right: Sequence[Stated], given: _Given, drawn: Counter[str]
-) -> RamQuestion:
-    """One question; its drawn documents, by kind, and its copies are counted."""
+def _question(asked: AmbiguousQuestion, right: Sequence[Stated], given: _Given) -> RamQuestion:
     draw = random.Random(rank(given.seed, asked.question, "documents"))  # noqa: S311  no secret
     low, high = ANSWERS
     answers = []
     for answer in _some(right, draw.randint(low, min(high, len(right))), draw):
         texts, number = supporting(given.index, asked, answer), draw.randint(*SUPPORTING)
         answers.append(_Answer(answer, texts[:number], texts[number:]))
-        drawn["correct"] += number
 
-    number = draw.randint(*MISINFORMATION)
-    drawn["misinfo"] += number
-    for _ in range(number):
+    for _ in range(draw.randint(*MISINFORMATION)):
         tried = draw.sample(answers, len(answers))
         any(_misinform(asked, answer, answers, given) for answer in tried)  # the first that works
-    drawn["copies"] += sum(answer.copies for answer in answers)
     wrong = tuple(dict.fromkeys(d.answer for answer in answers for d in answer.against))
 
     number = draw.randint(*NOISE)
-    drawn["noise"] += number
     noise = _some(silent(given.index, asked, wrong), number, draw)
     return RamQuestion(
         question=asked.question,
@@ -276,8 +196,6 @@ def _misinform(
             answer.against.append(RamDocument(text=text, type="misinfo", answer=wrong))
             if source in answer.further:
                 answer.further.remove(source)
-            else:
-                answer.copies += 1
             return True
     return False
 

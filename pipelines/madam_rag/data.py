@@ -15,6 +15,7 @@ from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.files import SAMPLES_FOLDER, read_bytes
+from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
 
@@ -103,8 +104,6 @@ AVERAGES: tuple[tuple[str, float, Callable[[RamQuestion], float | None]], ...] =
 )
 """Name, figure of appendix A, and the value of a question; None if the question does not count."""
 
-
-DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
 
 RAMDOCS: DatasetName = "ramdocs"
 AMBIGDOCS: DatasetName = "ambigdocs"

@@ -66,11 +66,7 @@ def panel(client: Client, overrides: Path | None = None) -> Panel:
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    loaded = {
-        name: prompts.load(f"madam_rag/{name}", variables, overrides)
-        for name, variables in _VARIABLES.items()
-    }
-    return Panel(client, loaded)
+    return Panel(client, prompts.load_all("madam_rag", _VARIABLES, overrides))
 
 
 async def debate(

@@ -3,10 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar, Final
-
-from pydantic import Field
+from typing import Final
 
 from pipelines.data import ramdocs
 from pipelines.data.released import sample
@@ -14,16 +11,14 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions, ServerOptions, decided_by
+from pipelines.experiment.options import decided_by
 from pipelines.judge.run_judge import model_of
 from pipelines.madam_rag.baselines import (
     ASTUTE,
     COMPARED,
     CONCATENATED,
-    CONSOLIDATIONS,
     NO_RAG,
     WITHOUT_AGGREGATOR,
-    ExperimentName,
     Methods,
     Outcome,
     QuestionResult,
@@ -34,7 +29,6 @@ from pipelines.madam_rag.data import (
     RAMDOCS,
     SAMPLES,
     Dataset,
-    DatasetName,
     Question,
     read,
     statistics,
@@ -43,9 +37,8 @@ from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.levels import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.metrics import METRICS, base_id, verdict_of_question
 from pipelines.madam_rag.replies import Conclusion
-from pipelines.madam_rag.settings import AS_IN_PAPER, DebateOptions, DebateSettings
+from pipelines.madam_rag.settings import DebateSettings, MadamOptions
 from pipelines.madam_rag.view import PAGE
-from pipelines.option import Only, Option
 from serving.errors import RequestError
 
 
@@ -74,70 +67,7 @@ def cost(
     return total + Cost((least, 0))
 
 
-HELP = """Let agents debate, one for each document, and compare with methods that do not.
-
-No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
-same model. Leaves `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
-Figures 3 to 5, and `report.html`. Other data sets and experiments may share the folder.
-
-Examples:
-    contested run madam-rag --limit 1 --rounds 1 --out results-debate
-
-    contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
-"""
-
-PANEL: Final = "Experiment"
-
 _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinformation}
-
-
-class MadamOptions(RunOptions, DebateOptions, ServerOptions):
-    """Options of MADAM-RAG and its baselines."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
-
-    dataset: Annotated[DatasetName, Option("What the file is.", panel=PANEL)] = RAMDOCS
-    data: Annotated[
-        Path | None,
-        Option(
-            "The file of questions and documents, as released.",
-            shown="bundled samples, of ramdocs",
-            panel=PANEL,
-        ),
-    ] = None
-    experiment: Annotated[
-        ExperimentName,
-        Option(
-            "What is compared: all `methods` (Table 1); debates with and without aggregator by "
-            "`rounds` (Figure 3); methods by how unevenly two right answers have `support` "
-            "(Figure 4a), or by how much `misinformation` there is (Figure 4b).",
-            panel=PANEL,
-        ),
-    ] = "methods"
-    consolidations: Annotated[
-        int,
-        Field(ge=0),
-        Option(
-            "How often Astute RAG puts memory and documents together before it answers; appendix B "
-            'says "iteratively", and no number.',
-            panel=PANEL,
-        ),
-    ] = CONSOLIDATIONS
-    sample: Annotated[
-        int | None,
-        Field(ge=1),
-        Option("Draw N questions, or take all if there are fewer.", panel=PANEL),
-    ] = None
-    seed: Annotated[
-        int,
-        Option(
-            "Decides what --sample draws.",
-            panel=PANEL,
-            only=Only(
-                lambda options: options.sample is not None, "questions that no --sample draws"
-            ),
-        ),
-    ] = 0
 
 
 def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
@@ -247,19 +177,15 @@ def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str])
     return f"{said}\n{', '.join(names)}"
 
 
-def _failed(question: Question, reason: str) -> QuestionResult:
-    return QuestionResult(id=question.id, asked=question, status="failed", error=reason)
-
-
 EXPERIMENT = Experiment(
     name="madam-rag",
     title="MADAM-RAG",
-    help=HELP,
-    counted="questions",
     options=MadamOptions,
     result=QuestionResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda question, reason: QuestionResult(
+        id=question.id, asked=question, status="failed", error=reason
+    ),
     page=PAGE,
     metrics=METRICS,
     verdict=verdict_of_question,

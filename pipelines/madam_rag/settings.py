@@ -1,10 +1,12 @@
-"""Variants of a debate."""
+"""Options of a debate, and of the experiment that compares it."""
 
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from pipelines.option import Choice, Option, WithPresets
+from pipelines.experiment.options import RunOptions, ServerOptions
+from pipelines.option import Choice, Only, Option, WithPresets
 
 _CODE = "released code"
 
@@ -50,6 +52,10 @@ AS_RELEASED: Final = (
 
 
 PANEL: Final = "Debate (MADAM-RAG, section 4)"
+EXPERIMENT_PANEL: Final = "Experiment"
+
+DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
+ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 
 History = Literal["aggregate", "agents"]
 Agreement = Literal["same", "contained"]
@@ -77,12 +83,12 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
             agents' answers (section 6.1), and they hear each other.
     """
 
-    rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
+    rounds: Annotated[int, Field(ge=1), Option("T, the maximum number of rounds.", panel=PANEL)] = 3
     history: Annotated[
         History,
         Option(
-            "What agents are told of the round before: the aggregator's answer (`aggregate`), or "
-            "the replies of the other agents (`agents`).",
+            "What agents read from the round before: the aggregator's answer (`aggregate`), or "
+            "the other agents' replies (`agents`).",
             panel=PANEL,
         ),
     ] = "aggregate"
@@ -91,17 +97,17 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     replies: Annotated[
         Replies,
         Option(
-            "Hold replies to a JSON schema, or parse free `text`; `released` asks and reads as the "
-            "paper's released code does, with documents unfenced in the prompt.",
+            "Format of replies: `json` by a schema, or free `text`. `released` uses the prompts "
+            "and parser of the paper's released code, which does not fence documents.",
             panel=PANEL,
         ),
     ] = "json"
     aggregator: bool = True
     agent_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of an agent's reply.", panel=PANEL)
+        int, Field(ge=1), Option("Maximum tokens of an agent's reply.", panel=PANEL)
     ] = 256
     conclusion_tokens: Annotated[
-        int, Field(ge=1), Option("Most tokens of every other reply.", panel=PANEL)
+        int, Field(ge=1), Option("Maximum tokens of all other replies.", panel=PANEL)
     ] = 512
 
     @property
@@ -123,9 +129,73 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
     as_released: Annotated[
         bool,
         Option(
-            "As the paper's released code: its prompts and replies, when a debate ends, and 128 "
-            "tokens a reply; docs/differences.md lists what it decides.",
+            "Use the settings of the paper's released code: prompts, parser, end of a debate, "
+            "128 tokens a reply; docs/differences.md lists them.",
             name="--as-released",
             panel=PANEL,
         ),
     ] = False
+
+
+class MadamOptions(RunOptions, DebateOptions, ServerOptions):
+    """Let agents debate, one per document, and compare with methods without a debate.
+
+    No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
+    same model. Writes `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
+    Figures 3 to 5, and `report.html`. Other data sets and experiments can share the folder.
+
+    Examples:
+        contested run madam-rag --limit 1 --rounds 1 --out results-debate
+
+        contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
+    """
+
+    ITEMS: ClassVar = "questions"
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
+
+    dataset: Annotated[DatasetName, Option("Format of the file.", panel=EXPERIMENT_PANEL)] = (
+        "ramdocs"
+    )
+    data: Annotated[
+        Path | None,
+        Option(
+            "The file of questions and documents, as released.",
+            shown="bundled samples, for ramdocs",
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = None
+    experiment: Annotated[
+        ExperimentName,
+        Option(
+            "What to compare: all `methods` (Table 1); debates with and without aggregator, by "
+            "`rounds` (Figure 3); methods by uneven `support` of two right answers (Figure 4a), "
+            "or by the amount of `misinformation` (Figure 4b).",
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = "methods"
+    consolidations: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "How often Astute RAG consolidates memory and documents before it answers; appendix "
+            'B says "iteratively" and gives no number.',
+            panel=EXPERIMENT_PANEL,
+        ),
+    ] = 1
+    sample: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Draw N questions at random, or take all if there are fewer.", panel=EXPERIMENT_PANEL
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        Option(
+            "Seed of --sample.",
+            panel=EXPERIMENT_PANEL,
+            only=Only(
+                lambda options: options.sample is not None, "questions that no --sample draws"
+            ),
+        ),
+    ] = 0

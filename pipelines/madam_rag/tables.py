@@ -85,8 +85,8 @@ COUNTS: Final[tuple[Column[Answers], ...]] = (
 )
 
 RULES: Final = (
-    "Exact match: all gold answers are named and no wrong one (section 5.1). By which rules an "
-    "answer is named stands in docs/madam-rag.md."
+    "Exact match: all gold answers are named and no wrong one (section 5.1). "
+    "docs/madam-rag.md says when an answer counts as named."
 )
 COUNTED: Final = (
     "Figures are over questions with gold answers, in all tables the same; a reply that could not "
@@ -142,8 +142,8 @@ def methods(made: Sequence[Part]) -> Table:
             COUNTED,
             "Replies are those of the model that a method took, cached ones included.",
             "The paper's rows were measured with larger models on 1,000 questions of FaithEval, "
-            "1,000 of AmbigDocs and 500 of RAMDocs; they stand here for orientation. The paper "
-            "does not say by which rule an output includes an answer.",
+            "1,000 of AmbigDocs and 500 of RAMDocs; they are here for orientation. The paper "
+            "does not say when an output includes an answer.",
         ),
     )
 
@@ -164,7 +164,7 @@ def comparisons(made: Sequence[Part]) -> Table:
         method="Method",
         name="madam_comparisons",
         title="Differences between methods",
-        caption="Differences question by question, the first method less the second.",
+        caption="Differences by question: the first method minus the second.",
         notes=(
             "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
             "random for F1.",
@@ -192,8 +192,8 @@ def rounds(made: Sequence[Part]) -> Table:
         ],
         name="madam_rounds",
         title="Rounds and the aggregator",
-        caption="A row is what debates of at most so many rounds come to: of longer ones, what had "
-        "been concluded by then.",
+        caption="A row is the result of debates after at most so many rounds; of longer debates, "
+        "the conclusion by then.",
         columns=[
             *(TITLE, MODEL),
             Column("aggregator", "Aggregator", lambda row: AGGREGATOR.get(row.method, row.method)),
@@ -206,8 +206,8 @@ def rounds(made: Sequence[Part]) -> Table:
         ],
         quoted=SECTION_6_1,
         notes=(
-            "Without an aggregator the joint answer is whatever agents answer between them "
-            "(section 6.1). Ended before: debates that had fewer rounds, and stay as they ended.",
+            "Without an aggregator, the joint answer combines the agents' answers (section 6.1). "
+            "Ended before: debates with fewer rounds, which keep their result.",
             RULES,
             COUNTED,
             "The paper's rows are what the text on Figure 3 says; F1 without aggregator after "
@@ -286,3 +286,5 @@ def problems(result: QuestionResult) -> Iterator[Problem]:
         made = outcome.concluded
         if made.problem is not None:
             yield Problem(f"unreadable, {method}", made.problem, made.raw)
+        for step in outcome.left_out:
+            yield Problem(f"step left out, {method}", step)

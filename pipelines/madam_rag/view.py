@@ -341,14 +341,14 @@ PAGE: Final = Page(
         Section(
             "Results",
             ("madam_methods", "madam_comparisons"),
-            "A question has several right answers, one, or wrong ones that its documents spread. "
-            "It is answered exactly where every right answer is given and no wrong one.",
+            "A question has one right answer or several, and documents may spread wrong ones. It "
+            "is answered exactly if the reply gives all right answers and no wrong one.",
         ),
         Section(
             "Rounds and the aggregator",
             ("madam_rounds",),
-            "What the same debates had concluded after each round; without an aggregator, what the "
-            "agents answer between them. Lines are with the aggregator and without.",
+            "Conclusions of the same debates by round. Without an aggregator, the agents' "
+            "answers are combined. One line is with the aggregator, one without.",
             lambda _, tables: line_plots(
                 tables["madam_rounds"], "data", "aggregator", "rounds", ANSWERS
             ),
@@ -356,8 +356,8 @@ PAGE: Final = Page(
         Section(
             "Imbalance and misinformation",
             ("madam_levels",),
-            "The same questions with more and more documents for one of their answers, or with "
-            "more and more misinformation.",
+            "The same questions with ever more documents for one answer, or with ever more "
+            "misinformation.",
             lambda _, tables: line_plots(
                 tables["madam_levels"], "experiment", "method", "level", [EXACT]
             ),
@@ -365,7 +365,7 @@ PAGE: Final = Page(
         Section(
             "The data",
             ("madam_statistics",),
-            "What questions of the file have, beside the averages of the paper's Figure 5.",
+            "Averages over the file's questions, beside those of the paper's Figure 5.",
             lambda runs, _: number_plots(_counted(runs)[1]),
         ),
     ),

@@ -44,7 +44,7 @@ def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequenc
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
     if len(set(labels)) < len(labels):
-        raise ValueError(f"a label stands twice in {list(labels)}")
+        raise ValueError(f"a label appears twice in {list(labels)}")
     counts = Counter(zip(gold, predicted, strict=True))
     for pair in counts:
         for label in pair:

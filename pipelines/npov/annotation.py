@@ -42,10 +42,11 @@ from pipelines.npov.example import (
 from pipelines.npov.generator import TEMPLATE
 from pipelines.npov.responses import Drawn
 from pipelines.npov.result import KINDS, ErrorKind
+from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, digest, digest_of
 from pipelines.npov.synthesis import bundled_paraphrases, rewording, synthetic_examples
-from pipelines.npov.topics import SAMPLE_TOPICS, by_topic, split_of
+from pipelines.npov.topics import by_topic, split_of
 from pipelines.report.progress import progress
 from salience.words import content_words
 
@@ -285,7 +286,6 @@ def known_examples(seed: int) -> list[AnnotatedExample]:
         [each for each in procon.read(SAMPLE_TOPICS) if split_of(each.topic) != "test"],
         per_topic=2,
         seed=seed,
-        design="paper",
         reword=rewording(bundled_paraphrases()),
     )
 
@@ -300,7 +300,6 @@ def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedEx
             [topic],
             per_topic=max(0, study.sizes.least - right),
             seed=study.options.seed,
-            design="paper",
         )
         for each in [one for one in made if one.error_free]:
             name = f"{TEMPLATE}{each.id}"

@@ -22,7 +22,6 @@ from pipelines.npov.example import (
     as_read,
     npov_prompt,
 )
-from pipelines.npov.result import ABLATION, SHOWN
 from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.synthesis import given_instead
@@ -196,7 +195,6 @@ def argument_map(
     settings: SalienceSettings,
     on_progress: Progress = lambda *_: None,
     *,
-    every_token: bool = False,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
 ) -> WordMap:
@@ -205,9 +203,8 @@ def argument_map(
     The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
     made it a writer, which must belong to `model`, the digest of the decoder's folder. Salience on
     the soft prompt is left out before columns are divided by their sums: the paper's map has only
-    rows for tokens of the input and of the response. Gradients of the response's content words
-    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
-    `on_progress` is told how many response tokens are done.
+    rows for tokens of the input and of the response. Gradients are taken of the response's content
+    words alone, in about half the time; `on_progress` is told how many of their tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
@@ -236,7 +233,7 @@ def argument_map(
         engine=settings.engine,
         target=settings.target,
         measure=settings.measure,
-        columns=None if every_token else response_tokens(encoded, response),
+        columns=response_tokens(encoded, response),
         prefix=vectors,
         on_progress=on_progress,
     )
@@ -289,11 +286,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
 
 
 def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
-    """Scores of arguments, words, sentences and the whole response, from the example's ablation.
-
-    The response's scores are those that tables of detectors show as `SHOWN[ABLATION]`.
-    """
-    errors = found.by_sentence.by_pool(ABLATION)[SHOWN[ABLATION]]
+    """Scores of arguments, words, sentences and the whole response, from the example's ablation."""
+    errors = found.by_sentence.errors("least")
     # `ablation` refuses texts without words, and an example has arguments.
     assert errors.coverage is not None and errors.hallucination is not None  # noqa: S101
     prompt, response = npov_prompt(example), as_read(example.response)

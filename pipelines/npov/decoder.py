@@ -3,23 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel
 
 from pipelines.experiment.options import ModelOptions, source_of
-from pipelines.judge.tagger import format_of
 from pipelines.option import Option
 from salience.variants import Aggregation, Average, Engine, Measure, Precision, Target
-from serving import models
-from serving.connect import devices
-from serving.installed import torch_device
-from serving.placement import WORKING_GIB
-from serving.weights import weights_gib
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
+    from serving.models import Model
 
 SALIENCE_PANEL: Final = "Salience"
 
@@ -32,15 +26,15 @@ class GradientSettings(BaseModel, frozen=True, extra="forbid"):
     engine: Annotated[
         Engine,
         _salience_option(
-            "Who computes gradients: `batched`, many at once, or `captum`, one after the other. "
-            "They agree to rounding."
+            "How to compute gradients: `batched`, many at once, or with `captum`, one at a time. "
+            "They agree up to rounding."
         ),
     ] = "batched"
     target: Annotated[
         Target,
         _salience_option(
-            "What is differentiated: a token's logit, as in the paper, its log-probability, or its "
-            "contrast: the logit less that of the likeliest other token."
+            "What to differentiate: a token's logit, as in the paper; its log-probability; or "
+            "its contrast, the logit minus that of the likeliest other token."
         ),
     ] = "logit"
     measure: Annotated[
@@ -53,7 +47,9 @@ class SalienceSettings(GradientSettings):
     """How salience is computed and aggregated; the paper's choices by default."""
 
     aggregation: Aggregation = "max"
-    average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"
+    average: Annotated[Average, _salience_option("How to average the scores of words.")] = (
+        "geometric"
+    )
 
 
 class DecoderOptions(ModelOptions):
@@ -62,8 +58,8 @@ class DecoderOptions(ModelOptions):
     precision: Annotated[
         Precision,
         Option(
-            "What the model computes in; `auto` is bf16 on a GPU and on processors that have it, "
-            "where it is about twice as quick, else fp32.",
+            "Number format. `auto` is bf16 on GPUs and on processors that support it, where it "
+            "is about twice as fast, else fp32.",
             panel=SALIENCE_PANEL,
         ),
     ] = "auto"
@@ -85,13 +81,17 @@ class DecoderFolder:
     Several devices share its layers.
     """
 
-    model: models.Model
+    model: "Model"
     precision: Precision
     device: str | Sequence[str] | None
 
     @property
     def engine(self) -> str:
         """The engine's name in `run.json`: "cuda" for any GPUs, as they compute alike."""
+        from importlib.metadata import version
+
+        from serving.installed import torch_device
+
         given = self.device or torch_device()
         first = given if isinstance(given, str) else given[0]
         kind = first.partition(":")[0]
@@ -110,6 +110,12 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     Raises:
         ServingError: The model is missing, or no GPU has room for it.
     """
+    from pipelines.judge.tagger import format_of
+    from serving import models
+    from serving.connect import devices
+    from serving.placement import WORKING_GIB
+    from serving.weights import weights_gib
+
     source = source_of(options, "generator")
     roles = source.profile.roles
     found = models.find(options.model or roles.salience or roles.generator, source.models_dir)

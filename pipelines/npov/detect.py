@@ -31,7 +31,6 @@ from pipelines.npov.result import (
     RELEVANCE,
     ROUGE,
     SALIENCE,
-    SHOWN,
     SUPPORT,
     UNEQUAL,
     Case,
@@ -116,7 +115,7 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
     embedded = encoders and encoders.bert_score(example)
     alike = encoders and encoders.sentences(example)
     if embedded and alike:
-        scores |= {BERT_SCORE: embedded.errors, **alike.by_pool(EMBEDDINGS)}
+        scores |= {BERT_SCORE: embedded.errors, EMBEDDINGS: alike.errors("least")}
     scores |= found.scores
     words = found.words
     if words is None:
@@ -124,7 +123,7 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
     errors = {ROUGE: rouge_of_words(example, words)}
     if embedded and alike:
         errors[BERT_SCORE] = bert_score_of_words(example, words, embedded)
-        errors[SHOWN[EMBEDDINGS]] = use_of_words(words, alike)
+        errors[EMBEDDINGS] = use_of_words(words, alike)
     given, response = word_scores(annotated, words, {**errors, **(found.errors or {})})
     return case.result(detectors=scores, given=given, response=response)
 
@@ -226,19 +225,16 @@ def by_tagger(example: NpovExample, tagger: ArgumentTagger) -> Found:
     Raises:
         InputError: A text does not fit the tagger.
     """
-    tagged, words = tagger(example), words_read(example)
-    by_name = {SUPPORT: tagged.support, RELEVANCE: tagged.relevance}
+    (support, relevance), words = tagger(example), words_read(example)
     return Found(
-        {way: score for name, use in by_name.items() for way, score in use.by_pool(name).items()},
+        {SUPPORT: support.errors("mean"), RELEVANCE: relevance.errors("least")},
         words,
-        {SHOWN[name]: use_of_words(words, use) for name, use in by_name.items()},
+        {SUPPORT: use_of_words(words, support), RELEVANCE: use_of_words(words, relevance)},
     )
 
 
 async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
     """The response's loss without each argument.
-
-    Besides either pooling of sentences, words are averaged as the paper averages their salience.
 
     Raises:
         InputError: The response has no content word.
@@ -250,9 +246,7 @@ async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
         _repeated(words.given, 1 - uses(left_out.by_sentence.says)),
         1 - groundings(left_out.by_word.rests),
     )
-    scores = left_out.by_sentence.by_pool(ABLATION)
-    scores[f"{ABLATION}, words"] = left_out.by_word.errors("mean")
-    return Found(scores, words, {SHOWN[ABLATION]: errors})
+    return Found({ABLATION: left_out.by_sentence.errors("least")}, words, {ABLATION: errors})
 
 
 def by_salience(

@@ -20,10 +20,11 @@ from pipelines.npov.check import argument_map, check
 from pipelines.npov.decoder import DecoderFolder, SalienceSettings
 from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
 from pipelines.npov.example import AnnotatedExample, NpovExample
-from pipelines.npov.experiment import EXPERIMENT, NpovOptions
+from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
 from pipelines.npov.result import KINDS, ORGANIC, Case
+from pipelines.npov.settings import NpovOptions
 from pipelines.npov.similarity import once_loaded
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.study import Study
@@ -34,7 +35,6 @@ from pipelines.report import explorer
 from pipelines.report.progress import progress, say
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
-from salience.heatmap import png as drawn_map
 from serving.client import Client
 
 SIDE_BY_SIDE: Final = 16
@@ -219,8 +219,7 @@ async def _run(
     if prompts:
         given["soft_prompt"] = [*prompts]
     chosen = NpovOptions(
-        data=own.data,
-        cases=study.file("cases"),
+        data=study.file("cases"),
         detector=detector,
         name=file_name(name),
         out=study.folder.path,
@@ -246,12 +245,8 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
         except (InputError, SalienceError):
             continue
         checked = check(each.example, found, settings)
-        rows, columns = (
-            [word.text for text in texts for word in text]
-            for texts in (found.given, found.response)
-        )
-        png = drawn_map(found.values, rows, columns, each.example.question)
-        view = response_view(checked, each.example, found, settings, png)
+        png = found.picture(each.example.question)
+        view = response_view(checked, found, settings, png)
         explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
         replace_bytes(out, png)
         return

@@ -268,8 +268,6 @@ class AnnotatedExample(BaseModel, frozen=True):
         uncovered: Parts of arguments; None if words are not annotated.
         said: Side -> for each argument the span of the response that says it, None if unknown;
             None if not annotated.
-        overlap: Mean share of the arguments' stems that the response without error has, if that
-            exists.
         votes: Labels by annotator name, if there are several.
     """
 
@@ -281,7 +279,6 @@ class AnnotatedExample(BaseModel, frozen=True):
     hallucinated: tuple[Span, ...] | None = ()
     uncovered: tuple[Omission, ...] | None = ()
     said: Mapping[Side, tuple[Span | None, ...]] | None = None
-    overlap: float | None = None
     votes: Mapping[str, Vote] = {}
 
     @property
@@ -333,7 +330,7 @@ def read_annotated(path: Path) -> list[AnnotatedExample]:
     for entry in entries(path):
         line = record(entry, _Line, "annotated responses")
         if line.id in found:
-            raise InputError(f"{entry.where}: the id '{line.id}' stands twice; change one of them")
+            raise InputError(f"{entry.where}: the id '{line.id}' appears twice; change one of them")
         try:
             found[line.id] = _annotated(line)
         except ValueError as error:

@@ -4,13 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import Field
-
-from pipelines.data import procon
-from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import (
@@ -23,18 +18,12 @@ from pipelines.experiment.experiment import (
 )
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import (
-    EndpointOptions,
-    RunOptions,
-    TaggerOptions,
     source_of,
     tagger_named,
 )
 from pipelines.files import read_bytes
 from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
-    DecoderOptions,
     GradientSettings,
-    SalienceSettings,
     decoder_folder,
 )
 from pipelines.npov.example import (
@@ -42,7 +31,6 @@ from pipelines.npov.example import (
     NpovExample,
     arguments_read,
     npov_prompt,
-    read_annotated,
     sentences_read,
 )
 from pipelines.npov.page import PAGE
@@ -53,11 +41,9 @@ from pipelines.npov.result import (
     Case,
     ErrorKind,
     NpovResult,
-    SyntheticSet,
 )
-from pipelines.npov.synthesis import Design, bundled_paraphrases, read_paraphrases
-from pipelines.npov.topics import SAMPLE_TOPICS, outside_table, split_of
-from pipelines.option import Choice, Only, Option, refuse_given
+from pipelines.npov.settings import NpovOptions
+from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
@@ -66,46 +52,8 @@ from serving.errors import RequestError
 if TYPE_CHECKING:  # numpy
     from pipelines.npov.soft_prompt import Task
 
-HELP = """Compare detectors of hallucination and coverage errors, response by response.
-
-From topics with arguments, responses are written by a template, and errors are put into what
-was given: an argument the response has not, or one fewer than it has. Lengths, ROUGE, BERTScore,
-salience, ablation, a tagger or classifiers then score each. Ablation alone needs a server. Leaves
-in the run folder:
-`npov.NAME.jsonl` (every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3,
-5 and 6, and `report.html`. Run it again with another model or detector and the same folder to have
-both in one table.
-
-Examples:
-    contested run npov --split all --dry-run
-
-    contested run npov --limit 1 --detector classifier --out results-npov
-"""
-
-AS_IN_PAPER: Final = (
-    Choice(
-        "detector",
-        "salience",
-        "section 3.2",
-        "leaving arguments out finds more errors, and takes any model that is served",
-    ),
-    Choice(
-        "design",
-        "paper",
-        "section 4.2",
-        "unequal sides would tell errors",
-    ),
-    Choice(
-        "per_topic",
-        18,
-        "section 4.1",
-        "gradients of a response take half a minute on two cores",
-    ),
-)
-
 ENCODER: Final = "all-MiniLM-L6-v2"
 
-_set_option = partial(Option, panel="Test sets")
 _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
     "salience": ("response",),
     "classifier": KINDS,
@@ -113,118 +61,26 @@ _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
 """Detectors that use soft prompts, and the tasks that these were tuned for."""
 
 
-class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
-    """Options of test sets and detectors."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        _set_option(
-            "Topics with arguments for and against.", shown="some that come with the program"
-        ),
-    ] = SAMPLE_TOPICS
-    sets: Annotated[
-        list[SyntheticSet] | None,
-        _set_option(
-            "Responses that copy arguments, or say them in other words; give it once for each.",
-            name="--set",
-            shown="both",
-        ),
-    ] = None
-    organic: Annotated[
-        Path | None, _set_option("Responses whose errors people have annotated.")
-    ] = None
-    cases: Annotated[
-        Path | None,
-        _set_option(
-            "Test sets of a study (its `study.cases.jsonl`), in place of sets that are made here."
-        ),
-    ] = None
-    paraphrases: Annotated[
-        Path | None,
-        _set_option("Arguments in other words.", shown="those that come with contested"),
-    ] = None
-    split: Annotated[
-        Literal["train", "dev", "test", "all"],
-        _set_option(
-            "Which topics of the paper's Table 4. A hash of the name decides for other topics."
-        ),
-    ] = "test"
-    design: Annotated[
-        Design,
-        _set_option(
-            "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where unequal sides tell errors."
-        ),
-    ] = "matched"
-    per_topic: Annotated[
-        int,
-        Field(ge=1),
-        _set_option(
-            "Responses without error for each topic; those with errors are made from them."
-        ),
-    ] = 1
-    seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
-    detector: Annotated[
-        Literal["ablation", "salience", "tagger", "classifier", "baselines"],
-        Option(
-            "What a response loses where an argument is left out of its prompt, by a server; "
-            "gradients; support by the NLI tagger; or the model's own verdict. What takes no such "
-            "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
-        ),
-    ] = "ablation"
-    name: Annotated[
-        str | None,
-        Option(
-            "What this run is called in tables; a folder holds several.",
-            metavar="NAME",
-            shown="the model's name, with -ablation, -classifier, -contrast or -soft-prompt if so; "
-            "or baselines",
-        ),
-    ] = None
-    soft_prompt: Annotated[
-        list[Path] | None,
-        Option(
-            "A soft prompt of a study: gradients are those of the model that it makes a writer of, "
-            "as in the paper; or one for each error that the classifier finds.",
-            panel=SALIENCE_PANEL,
-            shown="none: the model as it is",
-            only=Only(
-                lambda options: options.detector in _PROMPTED,
-                lambda options: f"--detector {options.detector}",
-            ),
-        ),
-    ] = None
-    limit: Annotated[
-        int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
-    ] = None
-    salience: SalienceSettings = SalienceSettings()
-
-
 def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
-    """Make the examples of all sets.
+    """Read the examples of all sets.
 
     Raises:
-        InputError: A file or an option cannot be used, a set would be empty, or a soft prompt was
-            tuned on topics of the test sets.
+        InputError: A file or an option cannot be used, or a soft prompt was tuned on topics of the
+            test sets.
     """
     from pipelines.npov import detectors, soft_prompt
     from pipelines.npov.detect import Encoders, result
     from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
-    known = procon.read(options.data)
-    topics = _of_split(known, options)
-    names = list(dict.fromkeys(options.sets or SyntheticSet))
-    every = read_cases(options.cases) if options.cases else _cases(options, topics, names)
+    every = read_cases(options.data)
     prompts = soft_prompt.opened(
         options.soft_prompt or (),
         _PROMPTED.get(options.detector, ()),
         (case.annotated.example for case in every),
     )
     cases = limited(every, options.limit)
-    remarks = [] if options.split == "all" else outside_table(known)
+    remarks = []
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
             "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
@@ -234,15 +90,10 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         encoder = _encoder()
         about = _encoder_config(encoder)
         config: dict[str, Any] = {
-            "data": {"name": options.data.name, "sha256": _digest(options.data)},
-            "sets": {
-                "names": names,
-                "organic": _digest(options.organic),
-                "paraphrases": _digest(options.paraphrases),
-                **options.model_dump(include={"split", "design", "per_topic", "seed"}),
-            }
-            if options.cases is None
-            else {"cases": _digest(options.cases)},
+            "data": {
+                "name": options.data.name,
+                "sha256": sha256(read_bytes(options.data)).hexdigest(),
+            },
             "encoder": about["digest"],
             "detector": options.detector,
         }
@@ -310,9 +161,6 @@ def cost(case: Case, detector: str) -> Cost:
 def _refuse_unused(options: NpovOptions) -> None:
     """Raise InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
-    if options.cases is not None:
-        made_here = ("sets", "organic", "paraphrases", "split", "design", "per_topic")
-        refuse_given(options, made_here, "--cases")
     if options.detector != "salience":
         refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
     if options.detector in ("ablation", "tagger", "baselines"):
@@ -344,47 +192,6 @@ def _encoder_config(encoder: Embedder | None) -> dict[str, Any]:
         return {"name": "no model", "digest": None, "engine": None}
     engine = f"sentence-transformers {version('sentence-transformers')}, cpu"
     return {"name": ENCODER, "digest": encoder.digest, "engine": engine}
-
-
-def _of_split(topics: Sequence[Topic], options: NpovOptions) -> list[Topic]:
-    taken = [topic for topic in topics if options.split in ("all", split_of(topic.topic))]
-    if not taken:
-        raise InputError(
-            f"{options.data} has no topic of --split {options.split}; --split all takes every topic"
-        )
-    return taken
-
-
-def _cases(
-    options: NpovOptions, topics: Sequence[Topic], names: Sequence[SyntheticSet]
-) -> list[Case]:
-    from pipelines.npov.sets import synthetic_cases
-
-    given = options.paraphrases
-    found = synthetic_cases(
-        topics,
-        names,
-        read_paraphrases(given) if given else bundled_paraphrases(),
-        per_topic=options.per_topic,
-        seed=options.seed,
-        design=options.design,
-    )
-    if not found and SyntheticSet.PARAPHRASED in names:
-        raise InputError(
-            f"no topic of {options.data} has a paraphrase of enough arguments on both sides; name "
-            "a file with --paraphrases, or take --set unparaphrased alone"
-        )
-    if not found:
-        raise InputError(
-            f"no topic of {options.data} has two arguments of either side; add some, or take "
-            "--design paper"
-        )
-    annotated = read_annotated(options.organic) if options.organic else []
-    return found + [Case(ORGANIC, each) for each in annotated]
-
-
-def _digest(path: Path | None) -> str | None:
-    return None if path is None else sha256(read_bytes(path)).hexdigest()
 
 
 def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
@@ -428,8 +235,6 @@ LABELLINGS: Final = {
 EXPERIMENT = Experiment(
     name="npov",
     title="NPOV",
-    help=HELP,
-    counted="examples",
     options=NpovOptions,
     result=NpovResult,
     plan=plan,
@@ -439,6 +244,6 @@ EXPERIMENT = Experiment(
     cluster=lambda result: result.cluster,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
-    common=("data", "sets", "encoder"),
+    common=("data", "encoder"),
     labellings=LABELLINGS,
 )

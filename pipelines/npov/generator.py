@@ -119,7 +119,7 @@ def lessons(
     for topic in topics:
         subject = Subject(question=topic.question, topic=topic.topic)
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
-        for each in synthetic_examples([topic], per_topic=per_topic, seed=seed, design="paper"):
+        for each in synthetic_examples([topic], per_topic=per_topic, seed=seed):
             made.append(Lesson(subject, each, "template" if each.error_free else "synthetic"))
         for each in annotated.get(topic.topic, ()):
             if not each.error_free:

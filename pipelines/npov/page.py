@@ -1,11 +1,10 @@
 """Error detectors on the page: areas under the ROC curve, and every example."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -19,10 +18,8 @@ from pipelines.npov.result import (
     KINDS,
     OF_RUNS,
     ROUGE,
-    SALIENCE,
     ErrorKind,
     NpovResult,
-    WordScore,
 )
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
@@ -47,14 +44,12 @@ class Sourced(NamedTuple):
 
 
 def _examples(runs: Runs[NpovResult]) -> dict[str, list[Sourced]]:
-    return {run: [*_sourced(results)] for run, results in runs.results.items()}
-
-
-def _sourced(results: Sequence[NpovResult]) -> Iterator[Sourced]:
-    known = {result.id: result for result in results}
-    for result in results:
-        source = known.get(result.source)
-        yield Sourced(result, None if source is result else source)
+    found = {}
+    for run, results in runs.results.items():
+        known = {result.id: result for result in results}
+        sources = [known.get(each.source) if each.source != each.id else None for each in results]
+        found[run] = [*map(Sourced, results, sources)]
+    return found
 
 
 def _example(run: str, sourced: Sourced) -> Example:
@@ -88,18 +83,14 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
         made += [Heading(result.example.question), Text(result.example.response, "Response")]
         for side in SIDES:
             made += [Note(each, side) for each in result.example.arguments(side)]
-    facts = [
-        fact("Content added", _known(result, "hallucination")),
-        fact("Arguments left out", _known(result, "coverage")),
-    ]
-    if result.overlap is not None:
-        said = f"{result.overlap:.2f} of the arguments' stems, in the response without error"
-        facts.append(fact("Shared words", said))
-    if result.given is not None:
-        facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
-    if result.response is not None:
-        facts.append(fact("Words of the response", *_words(result.response, "added")))
-    made.append(Facts(tuple(facts)))
+    made.append(
+        Facts(
+            (
+                fact("Content added", _known(result, "hallucination")),
+                fact("Arguments left out", _known(result, "coverage")),
+            )
+        )
+    )
     if result.detectors:
         made += [Heading("How likely each error is, by detector"), _scores(result, source)]
     return made
@@ -108,19 +99,6 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
 def _known(result: NpovResult, kind: ErrorKind) -> Inline:
     error = result.known(kind)
     return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
-
-
-def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
-    """The number of words, and the mean salience error of wrong words and of others."""
-    yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
-    for called_so, state in ((wrong, True), ("others", False)):
-        scores = [
-            each.errors[SALIENCE]
-            for each in words
-            if each.wrong is state and SALIENCE in each.errors
-        ]
-        if scores:
-            yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
 
 
 def _scores(result: NpovResult, source: NpovResult | None) -> Grid:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -11,6 +10,7 @@ from pipelines.experiment.metric import Metric, Values
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import clustered_auc
 from pipelines.npov.example import AnnotatedExample, Error, NpovExample, Vote
+from pipelines.npov.settings import SyntheticSet
 from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
@@ -21,24 +21,17 @@ BERT_SCORE = "BERTScore"
 LENGTH = "response length"
 COUNT = "argument count"
 UNEQUAL = "unequal sides"
-EMBEDDINGS = "sentence embeddings"
+EMBEDDINGS = "sentence embeddings, least"
 READS_NOTHING = (LENGTH, COUNT, UNEQUAL)
 
 CLASSIFIER = "classifier"
-ABLATION = "ablation"
-SUPPORT = "tagger's support"
-RELEVANCE = "tagger's relevance"
+ABLATION = "ablation, least"
+SUPPORT = "tagger's support, mean"
+RELEVANCE = "tagger's relevance, least"
+"""With the pool (see `similarity.Pool`) that had the larger areas on training and development
+topics."""
 
-SHOWN = {
-    EMBEDDINGS: f"{EMBEDDINGS}, least",
-    SUPPORT: f"{SUPPORT}, mean",
-    RELEVANCE: f"{RELEVANCE}, least",
-    ABLATION: f"{ABLATION}, least",
-}
-"""The pool (see `similarity.Pool`) of a detector that tables show beside others: the one with the
-larger areas on training and development topics."""
-
-BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
+BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, EMBEDDINGS)
 """Detectors that belong to no run, since they are the same in all."""
 
 
@@ -77,7 +70,6 @@ class NpovResult(BaseModel, frozen=True):
     Attributes:
         source: The id of the example without error that it was made from.
         hallucination, coverage: The known labels.
-        overlap: Share of the arguments' stems that the response without error has.
         topic: Topic of its question, by which intervals are clustered; None in older results.
         votes: Labels by annotator name, if there are several.
         example: The arguments and the response; None in older results.
@@ -92,7 +84,6 @@ class NpovResult(BaseModel, frozen=True):
     reason: str | None = None
     hallucination: Error
     coverage: Error
-    overlap: float | None = None
     topic: str | None = None
     votes: Mapping[str, Vote] = {}
     example: NpovExample | None = None
@@ -127,13 +118,6 @@ class NpovResult(BaseModel, frozen=True):
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """Words that can be such an error: the response's can be added, the arguments' left out."""
         return self.response if kind == "hallucination" else self.given
-
-
-class SyntheticSet(StrEnum):
-    """How far responses are from their arguments: copies, or in other words."""
-
-    UNPARAPHRASED = "unparaphrased"
-    PARAPHRASED = "paraphrased"
 
 
 ORGANIC = "organic"
@@ -201,7 +185,6 @@ class Case:
             source=f"{self.test_set}/{self.annotated.source}",
             hallucination=self.annotated.hallucination,
             coverage=self.annotated.coverage,
-            overlap=self.annotated.overlap,
             topic=self.annotated.example.topic or self.annotated.example.question,
             votes=self.annotated.votes,
             example=self.annotated.example,
@@ -219,7 +202,7 @@ SALIENCE = salience_detector("max")
 
 OF_RUNS = (
     SALIENCE,
-    *(SHOWN[name] for name in (ABLATION, SUPPORT, RELEVANCE)),
+    *(ABLATION, SUPPORT, RELEVANCE),
     CLASSIFIER,
 )
 """Detectors of a run that tables show beside others."""

@@ -79,12 +79,6 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in words if word not in STOP_WORDS)
 
 
-def overlap(argument: str, response: str) -> float | None:
-    """Share of an argument's distinct stems that a response has; None without a content word."""
-    distinct = set(stems(argument))
-    return len(distinct & set(stems(response))) / len(distinct) if distinct else None
-
-
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """A word's stem, by Porter's stemmer."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
@@ -17,20 +17,18 @@ from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.npov.annotation import limit_of
-from pipelines.npov.example import AnnotatedExample
-from pipelines.npov.result import ORGANIC, Case, SyntheticSet
+from pipelines.npov.example import AnnotatedExample, read_annotated
+from pipelines.npov.result import ORGANIC, Case
+from pipelines.npov.settings import SyntheticSet
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import (
-    Design,
     Reword,
     argument_digest,
     bundled_paraphrases,
     family,
     read_paraphrases,
     rewording,
-    synthetic_examples,
-    verbatim,
 )
 from pipelines.npov.topics import by_topic, in_words
 from serving.calls import Sampling
@@ -190,36 +188,6 @@ def _in_turn(some: Sequence[Sequence[Any]]) -> list[Any]:
     return [one for each in zip_longest(*some) for one in each if one is not None]
 
 
-def synthetic_cases(
-    topics: Sequence[Topic],
-    names: Sequence[SyntheticSet],
-    paraphrases: Mapping[str, str],
-    *,
-    per_topic: int,
-    seed: int,
-    design: Design,
-) -> list[Case]:
-    """Synthetic test sets, one after the other, with `per_topic` error-free examples per topic.
-
-    All sets have the same examples, except for the wording of responses; so if one set is to be
-    paraphrased, with `read_paraphrases`, the responses of all use only arguments that have a
-    paraphrase. The seed decides all draws.
-    """
-    reworded = rewording(paraphrases)
-    usable = reworded if SyntheticSet.PARAPHRASED in names else verbatim
-    ways: Mapping[SyntheticSet, Reword] = {
-        SyntheticSet.UNPARAPHRASED: lambda argument: argument if usable(argument) else None,
-        SyntheticSet.PARAPHRASED: reworded,
-    }
-    return [
-        Case(name, annotated)
-        for name in dict.fromkeys(names)
-        for annotated in synthetic_examples(
-            topics, per_topic=per_topic, seed=seed, reword=ways[name], design=design
-        )
-    ]
-
-
 _CASE = TypeAdapter(Case)
 
 
@@ -229,21 +197,22 @@ def write_cases(path: Path, cases: Sequence[Case]) -> None:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read the test sets of a file.
+    """Read the test sets of a study, or annotated responses, which become one set.
 
     Raises:
-        InputError: It cannot be read, is empty, or a line has another format.
+        InputError: The file cannot be read, is empty, or a line has another format.
     """
+    lines = read_text(path).splitlines()
+    if not lines or '"test_set"' not in lines[0]:
+        return [Case(ORGANIC, each) for each in read_annotated(path)]
     found = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
             found.append(_CASE.validate_json(line))
         except ValidationError as error:
             raise InputError(
                 f"{path}:{number}: not an example of a test set; name study.cases.jsonl of a study"
             ) from error
-    if not found:
-        raise InputError(f"{path} has no examples; name study.cases.jsonl of a study")
     return found
 
 

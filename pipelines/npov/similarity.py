@@ -8,7 +8,7 @@ the maximum over sentences of a document, for summaries.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,6 @@ side where it is smaller) is the paper's for words (appendix C); the least react
 error."""
 
 
-POOLS: tuple[Pool, ...] = get_args(Pool)
-
-
 @dataclass(frozen=True)
 class Use:
     """How far a response rests on its arguments, and says them.
@@ -83,19 +80,10 @@ class Use:
             coverage=uncovered(uses(self.says), self.sides, pool),
         )
 
-    def by_pool(self, name: str) -> dict[str, ErrorScores]:
-        """The scores with either pool, by the detector's name with it."""
-        return {pooled(name, pool): self.errors(pool) for pool in POOLS}
-
 
 def kept(rests: Values) -> Links:
     """How far sentences rest on arguments, as stored in results."""
     return tuple(tuple(map(float, row)) for row in rests)
-
-
-def pooled(name: str, pool: Pool) -> str:
-    """A detector's name with a pool: "tagger, least"."""
-    return f"{name}, {pool}"
 
 
 def groundings(rests: Values) -> Values:

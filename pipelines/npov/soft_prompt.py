@@ -259,8 +259,8 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
         named = ", ".join(f"'{each}'" for each in shared[:NAMED])
         more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
         raise InputError(
-            f"{file} was tuned on topics that are measured ({named}{more}); measure others "
-            "(--split, --data, --organic), or tune a prompt on others"
+            f"{file} was tuned on topics that are measured ({named}{more}); measure others, or "
+            "tune a prompt on others"
         )
 
 

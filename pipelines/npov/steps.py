@@ -19,8 +19,9 @@ from pipelines.npov.generator import tuned_generator
 from pipelines.npov.responses import draws, opened_writer, respond_prompt, responses
 from pipelines.npov.result import KINDS
 from pipelines.npov.sets import cases_of, paraphrased_arguments, sizes_of
+from pipelines.npov.settings import StudyOptions
 from pipelines.npov.similarity import once_loaded
-from pipelines.npov.study import Study, StudyOptions, digest, sizes
+from pipelines.npov.study import Study, digest, sizes
 from pipelines.npov.topics import counts, outside_table, topics_by_split
 from pipelines.report.progress import say
 from pipelines.report.table import Column, Table

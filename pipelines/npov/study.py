@@ -6,21 +6,20 @@ steps are in `pipelines.npov.steps`.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from pipelines.data.procon import Topic
 from pipelines.experiment.execute import run_examples
-from pipelines.experiment.options import AsInPaper, ServedOptions, TaggerOptions, source_of
+from pipelines.experiment.options import source_of
 from pipelines.files import read_bytes
 from pipelines.judge.tagger import TaggerFolder
-from pipelines.npov.decoder import DecoderFolder, DecoderOptions
-from pipelines.npov.topics import SAMPLE_TOPICS, Split
-from pipelines.option import Choice, Option, Seed, WithPresets
+from pipelines.npov.decoder import DecoderFolder
+from pipelines.npov.settings import StudyOptions
+from pipelines.npov.topics import Split
 from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import provenance
@@ -28,85 +27,6 @@ from serving.client import Client
 
 ItemT = TypeVar("ItemT")
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
-
-AS_IN_PAPER: Final = (
-    Choice("generator", "soft-prompt", "section 2.1"),
-    Choice("steps", 20_000, "section 2.1, appendix B", "hours on a CPU"),
-    Choice("batch", 16, "appendix B", "minutes for a few updates on a CPU"),
-    Choice("draws", 18, "section 4.1", "hours on a CPU"),
-    Choice("limit", None, "section 4.3", "gradients take half a minute a response on a CPU"),
-)
-
-_size_option = partial(Option, panel="Size: small on a CPU, the paper's on a GPU")
-
-
-class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
-    """Options of the study."""
-
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
-
-    as_in_paper: AsInPaper = False
-    data: Annotated[
-        Path,
-        Option(
-            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro and "
-            "con.",
-            shown="some that come with the program",
-        ),
-    ] = SAMPLE_TOPICS
-    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results-salience")
-    generator: Annotated[
-        Literal["soft-prompt", "prompt"],
-        Option("Who writes: the model with a soft prompt that is tuned here, or told by a prompt."),
-    ] = "soft-prompt"
-    responses: Annotated[
-        Path | None,
-        Option(
-            "Responses of people to train and dev topics, to tune the generator on; lines as for "
-            "`contested run npov --organic`.",
-            shown="by a template",
-        ),
-    ] = None
-    annotator: Annotated[
-        str,
-        Option(
-            "Who finds the errors of responses: `machine` (the NLI tagger, both ways), `people` "
-            "(by `contested annotate`, after step 3), or a file of their labels, lines as for "
-            "`contested run npov --organic`.",
-            metavar="NAME",
-        ),
-    ] = "machine"
-    paraphrases: Annotated[
-        Path | None,
-        Option(
-            "Arguments in other words; the model is asked for those that it lacks.",
-            shown="bundled ones",
-        ),
-    ] = None
-    until: Annotated[
-        Literal["generator", "responses"] | None,
-        Option("Stop after this step."),
-    ] = None
-    steps: Annotated[
-        int | None, Field(ge=1), _size_option("Updates of each soft prompt.", shown="8; 20000")
-    ] = None
-    batch: Annotated[
-        int | None, Field(ge=1), _size_option("Examples of an update.", shown="4; 16")
-    ] = None
-    draws: Annotated[
-        int | None,
-        Field(ge=1, le=18),
-        _size_option("Draws of arguments for each topic.", shown="2; 18"),
-    ] = None
-    limit: Annotated[
-        int | None,
-        Field(ge=1),
-        _size_option("Measure on the first N of each test set.", metavar="N", shown="12; all"),
-    ] = None
-    seed: Seed = 0
-    dry_run: Annotated[bool, Option("Say what there is to do; do nothing.", name="--dry-run")] = (
-        False
-    )
 
 
 class Sizes(NamedTuple):

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -21,23 +21,8 @@ from pipelines.npov.example import (
     as_read,
     unbraced,
 )
-from pipelines.npov.rouge import overlap
-from pipelines.npov.topics import SAMPLES, in_words
-
-Design = Literal["matched", "paper"]
-"""How arguments are drawn, and errors made from them.
-
-`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
-the topic has them. Any argument is taken away, and any unused one given besides. An error makes
-sides unequal, which they never are otherwise; and a response to all arguments has no coverage
-error.
-
-`matched`: every response has an example without error and one of each kind, so no property of
-responses alone reveals errors. A side has one, two or three arguments, given and said. Errors are
-equally frequent on both sides, and sides equally often unequal without error as with. What can
-still be counted is the argument that a hallucination has too many and a coverage error too few; in
-examples with both, one is exchanged for another of its side, and nothing can be counted.
-"""
+from pipelines.npov.settings import SAMPLES
+from pipelines.npov.topics import in_words
 
 Arguments = Mapping[Side, Sequence[str]]
 """Side -> its arguments."""
@@ -57,7 +42,7 @@ class Change(NamedTuple):
     extra: tuple[Side, str] | None
 
 
-def paper_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
+def drawn_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
     """One change of each possible kind; a side may lose its only argument."""
     every = [(side, each) for side in SIDES for each in unused[side]]
     extra = draw.choice(every) if every else None
@@ -68,36 +53,21 @@ def paper_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Chan
     return [Change("left-out", None, extra), added, Change("both", taken, extra)]
 
 
-def matched_changes(
-    used: Arguments, unused: Arguments, sides: tuple[Side, Side], draw: Random
-) -> list[Change]:
-    """All kinds or none: one taken from the first side, given on the second, exchanged on either.
-
-    The first side has no fewer arguments than the second.
-    """
-    larger, smaller = sides
-    if len(used[larger]) < 2 or not unused[smaller]:
-        return []
-    exchanged = draw.choice([side for side in SIDES if unused[side]])
-    added = Change("added", (larger, draw.randrange(len(used[larger]))), None)
-    left_out = Change("left-out", None, (smaller, draw.choice(unused[smaller])))
-    taken, extra = draw.randrange(len(used[exchanged])), draw.choice(unused[exchanged])
-    return [left_out, added, Change("both", (exchanged, taken), (exchanged, extra))]
-
-
-def with_errors(
-    right: AnnotatedExample,
-    changes: Sequence[Change],
-    draw: Random,
-) -> list[AnnotatedExample]:
-    """An example without error, changed in each of these ways.
+def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[AnnotatedExample]:
+    """An error-free response, given other arguments of its topic (NPOV, section 4.2).
 
     An additional argument is inserted at a drawn place. The wrong words of the response are known
     if `right.said` tells which of them say the argument that is taken away.
     """
+    used = {side: right.example.arguments(side) for side in SIDES}
+    known = {in_words(each) for own in used.values() for each in own}
+    unused = {
+        side: [each for each in arguments if in_words(each) not in known]
+        for side, arguments in arguments_of(topic).items()
+    }
     found = []
-    for change in changes:
-        given = {side: list(right.example.arguments(side)) for side in SIDES}
+    for change in drawn_changes(used, unused, draw):
+        given = {side: list(used[side]) for side in SIDES}
         hallucinated: tuple[Span, ...] | None = ()
         uncovered: tuple[Omission, ...] = ()
         if change.taken is not None:
@@ -120,7 +90,6 @@ def with_errors(
                 hallucination="full" if change.taken else "none",
                 uncovered=uncovered,
                 hallucinated=hallucinated,
-                overlap=right.overlap,
             )
         )
     return found
@@ -133,11 +102,6 @@ def given_instead(example: NpovExample, arguments: Arguments) -> NpovExample:
 
 MOST_PER_SIDE = 3
 """Most arguments of a side (NPOV, section 4.1)."""
-
-MATCHED_SIZES = ((2, 1), (2, 2), (3, 2), (2, 2))
-"""Numbers of arguments that matched responses have of one side and of the other, in turn. One is
-taken from the one, or given besides on the other: sides still have one to three, and equal sides
-become unequal as often as unequal ones equal."""
 
 _OPENERS: Mapping[Side, tuple[str, ...]] = {
     "pro": ("Supporters say that", "Those in favour argue that", "Proponents hold that"),
@@ -159,90 +123,43 @@ def synthetic_examples(
     *,
     per_topic: int,
     seed: int,
-    design: Design,
     reword: Reword = verbatim,
 ) -> list[AnnotatedExample]:
-    """Examples without error, each followed by those made from it.
+    """Examples without error, each followed by those made from it (NPOV, section 4.2).
 
-    These are one with a coverage error, one with a hallucination, and one with both. Each topic has
-    `per_topic` examples without error, if it has enough arguments. The seed decides all draws, and
-    a topic's examples do not depend on the other topics.
+    Responses have one, two or three arguments of either side, in turn, as far as the topic has
+    them. Examples with a coverage error, a hallucination, and both follow: an unused argument is
+    given besides, any given one is taken away. So a response to all arguments has no coverage
+    error. The seed decides all draws, and a topic's examples do not depend on the other topics.
     """
     found = []
     for topic in topics:
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311 - nothing is kept secret
-        arguments = arguments_of(topic)
         usable = {
             side: [each for each in own if reword(each) is not None]
-            for side, own in arguments.items()
+            for side, own in arguments_of(topic).items()
         }
-        ways = _matched_sizes(topic, usable, draw) if design == "matched" else _equal_sizes(usable)
-        for number in range(per_topic if ways else 0):
-            sizes = ways[number % len(ways)]
-            used = {side: draw.sample(usable[side], sizes[side]) for side in SIDES}
+        most = min(MOST_PER_SIDE, *map(len, usable.values()))
+        for number in range(per_topic if most else 0):
+            size = number % most + 1
+            used = {side: draw.sample(usable[side], size) for side in SIDES}
             put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
             text, said = response(put, draw)
-            right = _error_free(f"{topic.topic}/{number}", topic, used, text, said)
-            unused = {
-                side: [each for each in own if each not in used[side]]
-                for side, own in arguments.items()
-            }
-            if design == "matched":
-                larger, smaller = sizes
-                changes = matched_changes(used, unused, (larger, smaller), draw)
-            else:
-                changes = paper_changes(used, unused, draw)
-            found += [right, *with_errors(right, changes, draw)]
+            name = f"{topic.topic}/{number}"
+            right = AnnotatedExample(
+                id=name,
+                source=name,
+                example=NpovExample(
+                    question=topic.question,
+                    topic=topic.topic,
+                    pro=tuple(used["pro"]),
+                    con=tuple(used["con"]),
+                    response=text,
+                ),
+                said=said,
+            )
+            found += [right, *with_errors(right, topic, draw)]
     return found
-
-
-_Sizes = Mapping[Side, int]
-"""Numbers of arguments of each side of a response; the first side has no fewer than the other."""
-
-
-def _equal_sizes(usable: Mapping[Side, Sequence[str]]) -> list[_Sizes]:
-    most = min(MOST_PER_SIDE, *(len(arguments) for arguments in usable.values()))
-    return [dict.fromkeys(SIDES, number + 1) for number in range(most)]
-
-
-def _matched_sizes(
-    topic: Topic, usable: Mapping[Side, Sequence[str]], draw: Random
-) -> list[_Sizes]:
-    """Those of `MATCHED_SIZES` that a topic has enough arguments for, from a drawn one on.
-
-    Each occurs twice, so that the sides change places.
-    """
-    count = len(MATCHED_SIZES)
-    first = draw.randrange(2 * count)
-    found: list[_Sizes] = []
-    for n in range(first, first + 2 * count):
-        more, fewer = MATCHED_SIZES[n % count]
-        one, other = SIDES if (n + n // count) % 2 else SIDES[::-1]
-        said = len(usable[one]) >= more and len(usable[other]) >= fewer
-        if said and len(arguments_of(topic)[other]) > fewer:  # one remains to be left out
-            found.append({one: more, other: fewer})
-    return found
-
-
-def _error_free(
-    name: str, topic: Topic, used: Arguments, text: str, said: Mapping[Side, Sequence[Span]]
-) -> AnnotatedExample:
-    """A response to the used arguments, with the places where it says them."""
-    shared = [overlap(each, text) for side in SIDES for each in used[side]]
-    known = [share for share in shared if share is not None]
-    return AnnotatedExample(
-        id=name,
-        source=name,
-        example=NpovExample(
-            question=topic.question,
-            topic=topic.topic,
-            pro=tuple(used["pro"]),
-            con=tuple(used["con"]),
-            response=text,
-        ),
-        said={side: tuple(spans) for side, spans in said.items()},
-        overlap=sum(known) / len(known) if known else 0.0,
-    )
 
 
 def arguments_of(topic: Topic) -> Arguments:
@@ -252,7 +169,7 @@ def arguments_of(topic: Topic) -> Arguments:
 
 def response(
     arguments: Mapping[Side, Sequence[str]], draw: Random
-) -> tuple[str, Mapping[Side, Sequence[Span]]]:
+) -> tuple[str, dict[Side, tuple[Span, ...]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
     It comes with the spans of the arguments of each side. Its phrases are drawn.
@@ -265,7 +182,7 @@ def response(
             said = as_read(_continued(argument))
             spans[side].append((len(text), len(text) + len(said)))
             text += f"{said}."
-    return text, spans
+    return text, {side: tuple(own) for side, own in spans.items()}
 
 
 def _continued(argument: str) -> str:
@@ -274,19 +191,6 @@ def _continued(argument: str) -> str:
     first = text.split(" ", 1)[0]
     name = any(letter.isupper() or letter.isdigit() for letter in first[1:]) or len(first) == 1
     return text if name and first != "A" else text[:1].lower() + text[1:]
-
-
-def with_synthetic_errors(
-    right: AnnotatedExample, topic: Topic, draw: Random
-) -> list[AnnotatedExample]:
-    """An error-free response, given other arguments of its topic (NPOV, section 4.2)."""
-    given = {side: right.example.arguments(side) for side in SIDES}
-    known = {in_words(each) for own in given.values() for each in own}
-    unused = {
-        side: [each for each in arguments if in_words(each) not in known]
-        for side, arguments in arguments_of(topic).items()
-    }
-    return with_errors(right, paper_changes(given, unused, draw), draw)
 
 
 def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
@@ -315,7 +219,7 @@ def family(
     With `paraphrase`, examples whose arguments can all be put in other words are repeated (NPOV,
     section 4.1).
     """
-    made = [right, *with_synthetic_errors(right, topic, draw)]
+    made = [right, *with_errors(right, topic, draw)]
     again = [paraphrased(each, paraphrase) for each in made] if paraphrase else []
     return [(each, False) for each in made] + [(each, True) for each in again if each is not None]
 

@@ -11,17 +11,13 @@ from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.metrics.ranks import area_difference, bonferroni, clustered_difference
 from pipelines.npov.detect import AGGREGATIONS
 from pipelines.npov.result import (
-    ABLATION,
     CLASSIFIER,
     COUNT,
-    EMBEDDINGS,
     EXCHANGED,
     KINDS,
     LENGTH,
     READS_NOTHING,
-    RELEVANCE,
     SLICES,
-    SUPPORT,
     UNEQUAL,
     Detector,
     ErrorKind,
@@ -36,7 +32,6 @@ from pipelines.npov.result import (
     scores,
     word_area,
 )
-from pipelines.npov.similarity import POOLS, pooled
 from pipelines.report.table import Column, Measure, Quoted, Table, quote
 
 PAPER_GENERATOR = "paper, LaMDA 64B"
@@ -183,15 +178,12 @@ def detection(results: Results) -> Table:
 
 
 def aggregations(results: Results) -> Table:
-    """Table 6: how a word's row or column of the map becomes its score; also for sentences."""
-    ways = [*map(salience_detector, AGGREGATIONS), f"{ABLATION}, words"]
-    ways += [pooled(name, pool) for name in (ABLATION, SUPPORT, RELEVANCE) for pool in POOLS]
-    found = [Detector(run, way) for run in results for way in ways]
-    found += [Detector(None, pooled(EMBEDDINGS, pool)) for pool in POOLS]
+    """Table 6: how a word's row or column of the map becomes its score."""
+    found = [Detector(run, salience_detector(way)) for run in results for way in AGGREGATIONS]
     return Table.of(
         _of_examples(results, found),
         name="npov_aggregations",
-        title="Detectors, by aggregation",
+        title="Salience, by aggregation",
         columns=[TEST_SET, replace(DETECTOR, title="Aggregation"), *ERRORS, ERROR_FREE],
         quoted=TABLE_6,
         caption=OF_EXAMPLES,

@@ -19,12 +19,10 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import AnnotatedExample, Perspectives
 from pipelines.npov.rouge import stems
+from pipelines.npov.settings import SAMPLES
 from pipelines.text.words import words
 
 Split = Literal["train", "dev", "test"]
-
-SAMPLES = Path(__file__).parent / "samples"
-SAMPLE_TOPICS = SAMPLES / "topics.jsonl"
 
 NAMED = 3
 """Most topics that a message names."""

@@ -1,20 +1,18 @@
 """The page of one response, and its map as a picture."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors, sentence_spans
+from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors
 from pipelines.npov.decoder import SalienceSettings
-from pipelines.npov.example import NpovExample, argument_spans, npov_prompt
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import ExperimentView
-from pipelines.report.heatmap import heatmap, picture, sides
+from pipelines.report.heatmap import heatmap, picture
 from pipelines.report.texts import Block, Heading, Note, Word, Words
 from salience.heatmap import png as drawn
-from salience.maps import WordMap, tokens_of, word_map
+from salience.maps import WordMap
 
 NAME = "npov"
 CHECKED = "Is the response faithful?"
@@ -38,23 +36,16 @@ NATS = (
 
 def response_view(
     checked: ResponseErrors,
-    example: NpovExample,
     shown: WordMap,
     settings: SalienceSettings,
     png: bytes | None,
 ) -> ExperimentView:
     """Arguments and response side by side, words shaded, omissions and additions marked.
 
-    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the threshold
-    of the marks applies only to the paper's settings. `png` is the map as a picture.
+    The scores (`checked`) come from the map that is `shown`; the threshold of the marks applies
+    only to the paper's settings. `png` is the map as a picture.
     """
     marks = marked(settings)
-    given, response = sides(
-        shown,
-        argument_spans(npov_prompt(example)),
-        sentence_spans(shown.encoded),
-        settings.aggregation,
-    )
     blocks: tuple[Block, ...] = (
         Heading(checked.question),
         Facts(
@@ -64,8 +55,8 @@ def response_view(
             )
         ),
         heatmap(
-            _scored(given, checked.arguments),
-            _scored(response, checked.sentences),
+            _texts(checked.arguments),
+            _texts(checked.sentences),
             shown.values,
             left_out="left out?" if marks else "",
             added="added?" if marks else "",
@@ -81,18 +72,6 @@ def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -
 
     Arguments whose absence costs nothing, and sentences that lose nothing, are marked.
     """
-    given, response = (
-        tuple(
-            Words(
-                each.text,
-                tuple(Word(word.start, word.end, 1 - word.error) for word in each.words),
-                each.side or "",
-                _score(each),
-            )
-            for each in side
-        )
-        for side in (checked.arguments, checked.sentences)
-    )
     blocks: tuple[Block, ...] = (
         Heading(checked.question),
         Facts(
@@ -111,8 +90,8 @@ def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -
         ),
         Note(NATS),
         heatmap(
-            given,
-            response,
+            _texts(checked.arguments),
+            _texts(checked.sentences),
             np.array(checked.drops),
             left_out="left out?",
             added="added?",
@@ -140,29 +119,19 @@ def _nats(checked: AblationErrors) -> float:
     return max(1.0, *map(max, checked.drops))
 
 
-def _score(text: TextErrors) -> float | None:
-    return None if text.error is None else 1 - text.error
-
-
-def by_token(example: NpovExample, found: WordMap) -> WordMap:
-    """The map of tokens behind the map of words, between arguments and response.
-
-    `found` is the example's `argument_map`, with the gradients of every token.
-    """
-    encoded = found.encoded
-    given = tokens_of(encoded, argument_spans(npov_prompt(example)))
-    response = tokens_of(encoded, sentence_spans(encoded))
-    return word_map(encoded, found.salience, given, response)
-
-
 def marked(settings: SalienceSettings) -> bool:
     """Whether scores are shares of salience, to which the threshold applies."""
     return settings.aggregation == "max" and settings.average == "geometric"
 
 
-def _scored(texts: Sequence[Words], checked: Iterable[TextErrors]) -> tuple[Words, ...]:
-    """Arguments and sentences with their side and their score, which is always that of words."""
+def _texts(checked: Iterable[TextErrors]) -> tuple[Words, ...]:
+    """Arguments or sentences with their words, sides and scores, which are 1 less the errors."""
     return tuple(
-        replace(text, label=each.side or "", share=_score(each))
-        for text, each in zip(texts, checked, strict=True)
+        Words(
+            each.text,
+            tuple(Word(word.start, word.end, 1 - word.error) for word in each.words),
+            each.side or "",
+            None if each.error is None else 1 - each.error,
+        )
+        for each in checked
     )

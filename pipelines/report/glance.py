@@ -66,12 +66,16 @@ class ModelUsed:
 
 def cautions(findings: Iterable[Finding], models: Iterable[ModelUsed]) -> list[str]:
     """Warnings about few examples and small models, one sentence each."""
+    from pipelines.judge.tagger import SHIPPED
+
     few = any(0 < finding.examples < FEW for finding in findings)
-    small = sorted({model.name for model in models if _SMALL.search(model.name)})
-    return [
-        *(["Few examples: intervals are wide."] if few else []),
-        *(f"{name} is a small model: it shows how this works, not how well." for name in small),
-    ]
+    names = {model.name for model in models}
+    said = ["Few examples: intervals are wide."] if few else []
+    for name in sorted(name for name in names if _SMALL.search(name)):
+        said.append(f"{name} is a small model: it shows how this works, not how well.")
+    if SHIPPED in names:
+        said.append(f"{SHIPPED} is a small judge: it misses paraphrased conflicts.")
+    return said
 
 
 def figure(estimate: Estimate | None) -> str:

@@ -15,7 +15,6 @@ from pipelines.report.texts import Block, Word, Words
 from salience.heatmap import strength
 from salience.maps import WordMap
 from salience.scores import attributions, contributions
-from salience.variants import Aggregation
 from salience.words import Offset
 from salience.words import Word as Found
 
@@ -26,21 +25,15 @@ Side = tuple[Words, ...]
 """The texts of the input, or of the response."""
 
 
-def sides(
-    found: WordMap,
-    given: Sequence[Offset],
-    response: Sequence[Offset],
-    aggregation: Aggregation = "max",
-) -> tuple[Side, Side]:
-    """The texts on both sides of a map, with scored words or tokens.
+def sides(found: WordMap, given: Sequence[Offset], response: Sequence[Offset]) -> tuple[Side, Side]:
+    """The texts on both sides of a map, with scored words.
 
-    Texts of the input and of the response are characters [start, end) of prompt + response;
-    `aggregation` turns a row or column into a score.
+    Texts of the input and of the response are characters [start, end) of prompt + response.
     """
     text = found.encoded.text
     return (
-        _side(text, given, found.given, contributions(found.values, aggregation)),
-        _side(text, response, found.response, attributions(found.values, aggregation)),
+        _side(text, given, found.given, contributions(found.values)),
+        _side(text, response, found.response, attributions(found.values)),
     )
 
 

@@ -60,10 +60,18 @@ class Display:
         self._task = bar.add_task(what, total=total, remark="", status="") if bar else None
         self._done = self._before = 0.0
         self._began: float | None = None
+        self._waited = 0
         self._told, self._said = False, time.monotonic()
 
     def begin(self, done: float) -> None:
-        """Start at this many; the pace counts from now on."""
+        """Start at this many; the pace counts from now on, and is told from the second one.
+
+        The first may wait for a model, or for all others of its batch.
+        """
+        self._waited = 1
+        self._start(done)
+
+    def _start(self, done: float) -> None:
         self._done += done
         self._before = self._done
         self._began = time.monotonic()
@@ -82,7 +90,7 @@ class Display:
     def reached(self, done: float, total: int | None, remark: str = "") -> None:
         """Set the number done and the total."""
         if self._began is None:
-            self.begin(done)
+            self._start(done)
         self._done, self._total = done, total
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=total, remark=remark)
@@ -94,12 +102,13 @@ class Display:
         total = self._total or self._done
         counted = self._done - self._before
         parts = [f"{self._what} {self._done:,.0f}/{total:,}"]
-        if counted:  # else nothing is known of the pace
+        if counted > self._waited:  # else nothing is known of the pace
             pace = (self._said - (self._began or 0)) / max(1, counted)
             parts.append(
                 f"{pace:.1f} s each" if pace >= 0.1 else f"{1 / max(pace, 1e-9):,.0f} a second"
             )
-            parts.append(f"about {pace * (total - self._done) / 60:.0f} min left")
+            if self._done < total:
+                parts.append(f"about {pace * (total - self._done) / 60:.0f} min left")
         said = ", ".join(parts)
         STDERR.print(f"{said}; {remark}" if remark else said, soft_wrap=True)
 

@@ -93,4 +93,4 @@ def _of(file: Path, name: str) -> Iterator[Document]:
         raise InputError(f"{file} does not exist; check the path")
     else:
         kinds = ", ".join((*READ, *HTML, *PDF))
-        raise InputError(f"{file} is of no kind that is read; documents end in {kinds}")
+        raise InputError(f"{file} cannot be read; documents end in {kinds}")

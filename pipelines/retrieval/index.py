@@ -207,9 +207,6 @@ class Index:
             self._offsets = np.load(offsets, mmap_mode="r", allow_pickle=False)
             self._lines = (self._files / "passages.jsonl").open("rb")  # closed with the process
 
-    def __len__(self) -> int:
-        return self.about.passages
-
     def passage(self, position: int) -> Document:
         """The passage at an index, from 0."""
         with _telling_damage(self.folder):

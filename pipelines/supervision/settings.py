@@ -37,40 +37,39 @@ class PairSettings(Options):
 
     nli: Annotated[
         list[Path] | None,
-        Option("A file of labelled pairs that is taken as it is. Repeatable."),
+        Option("A file of labelled pairs to include as it is. Repeatable."),
     ] = None
     half: Annotated[
         Split,
         Option(
-            "Which half of each release; `dev` is the eighth that `train` keeps back. FEVER, "
-            "SciFact and RAGTruth have a split of their own. For `train` and `dev`, whatever the "
-            "test halves show is left out of everything."
+            "Half of the releases; `dev` is the eighth that `train` holds out. FEVER, SciFact "
+            "and RAGTruth have their own splits. `train` and `dev` leave out all texts of the "
+            "test halves."
         ),
     ] = "train"
     keep_from: Annotated[
         list[Path] | None,
         Option(
-            "A file of labelled pairs to measure with: its premises are left out of everything, "
-            "its hypotheses of what is made of the releases. Repeatable.",
+            "Pairs reserved for measurement: their premises are left out everywhere, their "
+            "hypotheses from pairs made of the releases. Repeatable.",
             panel=PANEL,
         ),
     ] = None
     leave_out: Annotated[
         list[str] | None,
-        Option("A source to leave out, as the table names it. Repeatable.", panel=PANEL),
+        Option("A source to leave out, by its name in the table. Repeatable.", panel=PANEL),
     ] = None
     only_given: Annotated[
         bool,
         Option(
-            "Write the pairs of --nli only; the other releases are read for what their test "
-            "halves show, which is left out.",
+            "Write only the pairs of --nli, without texts of the releases' test halves.",
             panel=PANEL,
         ),
     ] = False
     own_sentences: Annotated[
         bool,
         Option(
-            "Make pairs of the documents alone as well: a sentence and its passage, and the same "
+            "Also make pairs from documents alone: a sentence with its passage, as it is and "
             "with a number, date or name exchanged.",
             panel=PANEL,
         ),
@@ -78,8 +77,8 @@ class PairSettings(Options):
     in_context: Annotated[
         list[str] | None,
         Option(
-            "A source of --nli whose groups are pages: make passages of it as well, each sentence "
-            "of evidence among others of its page. Repeatable.",
+            "A source of --nli whose groups are pages: also make passages, with the evidence "
+            "among other sentences of its page. Repeatable.",
             panel=PANEL,
         ),
     ] = None
@@ -87,8 +86,8 @@ class PairSettings(Options):
         int | None,
         Field(ge=1),
         Option(
-            "Write, instead of the pairs, N claims that report several views, made of statements "
-            "about one text, and claims and documents that deny.",
+            "Instead of the pairs, write N claims that report several views, made from "
+            "statements about one text, with claims and documents that deny them.",
             panel=PANEL,
         ),
     ] = None

@@ -38,9 +38,9 @@ _HERE = Path(__file__).parent / "assets"
 class Limits(BaseModel, frozen=True):
     """How much a request may bring: bytes in all, documents, characters of all texts together."""
 
-    bytes: int
-    documents: int
-    characters: int
+    bytes: int = 100_000_000
+    documents: int = 200
+    characters: int = 5_000_000
 
 
 class Setting(BaseModel, frozen=True):

@@ -62,7 +62,7 @@ def read(name: str, data: bytes, started: Started = lambda _: None) -> list[Give
     if name.lower().endswith(LINES):
         return _lines(name, data.removeprefix(MARK))
     if not name.lower().endswith(READ):
-        raise InputError(f"{name} is of no kind that is read; documents end in {', '.join(READ)}")
+        raise InputError(f"{name} cannot be read; documents end in {', '.join(READ)}")
     text = text_of(name, data, started=started)
     try:
         return [GivenText(name=name, text=text)]

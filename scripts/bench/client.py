@@ -117,7 +117,9 @@ def main(
     model: Annotated[
         str, typer.Option(help="Whose tokenizer ours counts with: a registered model, or a folder.")
     ] = "smollm2-135m-instruct",
-    models_dir: Annotated[Path | None, typer.Option(help="Where registered models are.")] = None,
+    models_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the registered models.")
+    ] = None,
     inspect_python: Annotated[
         Path | None,
         typer.Option(

@@ -50,7 +50,9 @@ def main(
     model: Annotated[
         str, typer.Option(help="A registered model, or a model folder.")
     ] = "smollm2-135m-instruct",
-    models_dir: Annotated[Path | None, typer.Option(help="Where registered models are.")] = None,
+    models_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the registered models.")
+    ] = None,
     tokens: Annotated[
         int | None, typer.Option(min=1, help="Take only so many tokens of the response.")
     ] = None,

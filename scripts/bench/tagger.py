@@ -2,8 +2,7 @@
 
 Both score the same pairs with the same weights on the same machine, in turn. The tagger differs in
 three ways: it scores equal pairs once, it sorts by token length and fills batches by tokens, and it
-computes in bf16 if the processor supports it. int8 is measured separately, because it is not the
-default.
+computes in bf16 if the processor supports it.
 """
 
 import random
@@ -24,7 +23,7 @@ from nli.pairs import Pair, read_pairs
 from nli.tagger import Tagger, shipped
 from pipelines.errors import InputError
 
-THEIRS, OURS, INT8 = "CrossEncoder.predict", "tagger", "tagger, int8"
+THEIRS, OURS = "CrossEncoder.predict", "tagger"
 
 Arm = Callable[[Sequence[Pair]], NDArray[Any]]
 Round = dict[str, tuple[float, NDArray[Any]]]
@@ -94,8 +93,6 @@ def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str
         return found
 
     arms: dict[str, Arm] = {THEIRS: theirs, OURS: tagger.encoder.logits}
-    if tagger.encoder.device == "cpu":
-        arms[INT8] = Tagger.load(folder, precision="int8", device=device).encoder.logits
     return arms, tagger.digest, f"{tagger.encoder.precision} on {tagger.encoder.device}"
 
 

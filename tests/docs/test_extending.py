@@ -26,7 +26,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     monkeypatch.delitem(sys.modules, "without_titles", raising=False)
     app = typer.Typer()
     app.callback()(lambda: None)
-    app.command(NAME)(command_of(papers.experiment(NAME)))
+    app.command(NAME)(command_of(NAME))
     return app
 
 

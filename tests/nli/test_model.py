@@ -80,7 +80,7 @@ def by_transformers(folder: Path, pairs: list[Pair]) -> Any:
     return torch.stack(rows).numpy()
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_order_company_and_duplicates_change_no_bit(
     folders: tuple[Path, ...], precision: Precision
 ) -> None:
@@ -150,13 +150,10 @@ def test_nothing_is_cut_and_what_does_not_fit_is_refused(encoder: Encoder) -> No
         encoder.logits([Pair("the " * (fits + 1), "old")])
 
 
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_less_precision_gives_about_the_same(
-    folders: tuple[Path, ...], precision: Precision
-) -> None:
+def test_less_precision_gives_about_the_same(folders: tuple[Path, ...]) -> None:
     pairs = some_pairs(60)
     exact = Encoder.load(folders[1], precision="fp32", device="cpu").logits(pairs)
-    rough = Encoder.load(folders[1], precision=precision, device="cpu").logits(pairs)
+    rough = Encoder.load(folders[1], precision="bf16", device="cpu").logits(pairs)
     assert not np.array_equal(exact, rough)
     assert np.corrcoef(exact.ravel(), rough.ravel())[0, 1] > 0.95
 
@@ -170,7 +167,7 @@ def test_scores_that_are_no_numbers_are_refused(encoder: Encoder) -> None:
     broken = replace(encoder, _model=model)
     with pytest.raises(TaggerError, match=rf"{encoder.folder} .* in fp32; its weights are damaged"):
         broken.logits(some_pairs(3))
-    with pytest.raises(TaggerError, match="in fp16; use --precision fp32"):
+    with pytest.raises(TaggerError, match="in fp16; load it in fp32"):
         replace(broken, precision="fp16").logits(some_pairs(3))
 
 

@@ -152,3 +152,19 @@ def test_the_calibration_beside_the_weights_is_used(
     (folder / "calibration.json").write_text('{"temperature": -1}')
     with pytest.raises(TaggerError, match=r"calibration\.json is damaged \(temperature"):
         Tagger.load(folder)
+
+
+def test_what_a_text_says_in_so_many_words_it_supports(tagger: Tagger) -> None:
+    text = "It closed in 1950.  The bridge was  BUILT of steel. It is red."
+    tags = tagger.tag(
+        [Pair(text, claim) for claim in ("It closed in 1950", "The bridge was built of steel.")]
+    )
+    assert [(tag.label, tag.confidence) for tag in tags] == [(Label.SUPPORT, 1.0)] * 2
+    spans = [tag.rationale for tag in tags]
+    assert [text[slice(*span)] for span in spans if span] == [
+        "It closed in 1950.",
+        "The bridge was  BUILT of steel.",
+    ]
+    (part, other) = tagger.tag([Pair(text, "closed in 1950."), Pair(text, "It closed in 1951.")])
+    assert part.windows > 0
+    assert other.windows > 0

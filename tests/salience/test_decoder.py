@@ -60,17 +60,6 @@ def test_vectors_before_the_prompt_change_the_map_and_have_no_row() -> None:
         tiny.encode(prompt, response, reserved=401 - tokens)
 
 
-def test_spans_are_named_by_their_characters(decoder: Decoder) -> None:
-    encoded = decoder.encode(PROMPT, RESPONSE)
-    tokens = decoder.salience(encoded)
-    name = (PROMPT.index("Ada"), len(PROMPT) - 1)
-    (found,) = decoder.span_salience(encoded, [name])
-    within = [n for n, (a, b) in enumerate(encoded.offsets) if a < name[1] and b > name[0]]
-    assert found == pytest.approx(tokens[within].sum(axis=0), rel=1e-3, abs=1e-4)
-    with pytest.raises(SalienceError, match="no token stands in the characters 900 to 901"):
-        decoder.span_salience(encoded, [(900, 901)])
-
-
 def test_marks_belong_to_their_words(decoder: Decoder) -> None:
     """Vowels of Hindi, and an accent that is a character of its own."""
     text = "हिन्दी भाषा nai\u0308ve"
@@ -162,8 +151,6 @@ def test_memory_that_does_not_suffice_is_one_line(
     for engine in ("batched", "captum"):
         with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
             decoder.salience(encoded, engine=engine)
-    with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
-        decoder.span_salience(encoded, [(0, 3)])
 
 
 def test_the_scale_is_of_three_powers_of_ten() -> None:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tiny_decoders import ARCHITECTURES, SIZES, decoder, token_ids
 
-from salience import limits, spans
+from salience import limits
 from salience.gradients import outputs, token_salience
-from salience.spans import span_salience
 from salience.variants import Engine, Measure, Target
 
 PROMPT, TOKENS = 9, 16
@@ -115,38 +114,3 @@ def test_a_soft_prompt_is_read_before_the_tokens(
     assert found[:4].all(), "the vectors have their own"
     bare = token_salience(model, ids, PROMPT, **how)
     assert relative(found[4:], bare) > 1e-2, "and change those of tokens"
-
-
-SPANS = [(0, 4), (2, 9), (9, 12), (15, 16)]
-
-
-@pytest.mark.parametrize("target", get_args(Target))
-def test_a_span_is_the_sum_of_its_tokens_either_way(
-    model: Any, target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = token_ids(TOKENS)
-    tokens = token_salience(model, ids, PROMPT, target=target)
-    wanted = np.stack([tokens[start:end].sum(axis=0) for start, end in SPANS])
-    for cost in (0, TOKENS):  # forwards, backwards
-        monkeypatch.setattr(spans, "FORWARD_COST", cost)
-        found = span_salience(model, ids, PROMPT, SPANS, target=target)
-        assert relative(found, wanted) < 1e-4, cost
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        NotImplementedError("Trying to use forward AD with _grouped_mm"),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
-    ],
-)
-def test_without_a_forward_derivative_or_its_memory_it_goes_backwards(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def none(*_: Any) -> Any:
-        raise error
-
-    model, ids = decoder("llama"), token_ids(TOKENS)
-    wanted = span_salience(model, ids, PROMPT, SPANS[:2])
-    monkeypatch.setattr(spans, "_forward", none)
-    assert relative(span_salience(model, ids, PROMPT, SPANS[:2]), wanted) < 1e-4

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,13 +15,12 @@ from tiny_loaded import loaded, saved
 from pipelines.npov.classifier import scored, tokenised, with_prompt
 from pipelines.npov.soft_prompt import TuningSettings
 from pipelines.npov.tuning import Tuner
-from salience import placing, spans
+from salience import placing
 from salience.decoder import Decoder
 from salience.errors import SalienceError
 from salience.gradients import token_salience
 from salience.limits import Limits
 from salience.placing import blocks_of, dealt
-from salience.spans import span_salience
 from salience.variants import Target
 
 TOKENS, PROMPT = 16, 9
@@ -52,33 +50,15 @@ def test_layers_are_dealt_out_by_free_memory() -> None:
 @pytest.mark.parametrize("target", get_args(Target))
 @pytest.mark.parametrize("together", [True, False])
 def test_a_split_model_gives_the_same_map(
-    architecture: str, target: Target, together: bool, monkeypatch: pytest.MonkeyPatch
+    architecture: str, target: Target, together: bool
 ) -> None:
-    monkeypatch.setattr(spans, "FORWARD_COST", TOKENS)  # labelled tensors go backwards alone
     whole, ids = decoder(architecture), token_ids(TOKENS)
     wanted = token_salience(whole, ids, PROMPT, target=target)
-    wanted_spans = span_salience(whole, ids, PROMPT, [(0, 4), (2, 9)], target=target)
     with computing():
         model, limits = on_cards(whole), Limits(together=together)
         ids = ids.to(model.device)
         found = token_salience(model, ids, PROMPT, target=target, limits=limits)
-        found_spans = span_salience(model, ids, PROMPT, [(0, 4), (2, 9)], target=target)
     assert limits.together is together, "a wrong device would show as a part that cannot be batched"
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(found_spans, wanted_spans, rtol=1e-4, atol=1e-4)
-
-
-def test_forward_derivatives_go_through_the_moves_between_devices() -> None:
-    """From the CPU to the CPU here: labelled tensors have no forward derivatives."""
-    from copy import deepcopy
-
-    from accelerate import dispatch_model
-
-    whole, ids = decoder("llama"), token_ids(TOKENS)
-    wanted = span_salience(whole, ids, PROMPT, [(0, 4)])
-    hooked = dispatch_model(deepcopy(whole), {"": torch.device("cpu")}, force_hooks=True)
-    with patch.object(spans, "token_salience", side_effect=AssertionError("went backwards")):
-        found = span_salience(hooked, ids, PROMPT, [(0, 4)])
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 

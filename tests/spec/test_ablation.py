@@ -12,7 +12,7 @@ from pipelines.npov.check import ablation, ablation_errors, log_probability_drop
 from pipelines.npov.classifier import Tokens, scored
 from pipelines.npov.detect import by_ablation
 from pipelines.npov.example import NpovExample, npov_prompt
-from pipelines.npov.result import ABLATION, SHOWN
+from pipelines.npov.result import ABLATION
 from salience.words import Word
 from serving.calls import Likelihood
 
@@ -83,7 +83,7 @@ async def test_errors_of_one_response_worked_by_hand() -> None:
         "It stops floods.",
         "Salmon suffer.",
     )
-    in_tables = (await by_ablation(EXAMPLE, made_up)).scores[SHOWN[ABLATION]]
+    in_tables = (await by_ablation(EXAMPLE, made_up)).scores[ABLATION]
     assert (found.coverage_error, found.hallucination_error) == (1 - 0, 1 - 3)
     assert (in_tables.coverage, in_tables.hallucination) == (1 - 0, 1 - 3)
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipelines.conrag.experiment import ConragOptions
-from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.settings import ConragOptions, ConragSettings
 from pipelines.errors import InputError
 
 TABLE_III: dict[str, tuple[Callable[[ConragSettings], float], float]] = {

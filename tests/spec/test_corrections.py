@@ -10,14 +10,15 @@ from pydantic import ValidationError
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.judge import calibrating
-from pipelines.judge.calibrating import cross_corrected, fitted
+from pipelines.judge import correction as corrections
 from pipelines.judge.correction import (
     SHIPPED,
     Correction,
     corrected,
     corrected_judgement,
     correction_of,
+    cross_corrected,
+    fitted,
     read_correction,
 )
 from pipelines.judge.judgement import RELATIONS, Judgement, Relation
@@ -30,21 +31,18 @@ def of(*shares: float) -> dict[str, float]:
 
 
 def test_a_correction_by_hand() -> None:
-    """exp(W log p + b), W = ((2, 0), (0, 1)), b = (0, log 3): 0.25^2 and 3 * 0.75."""
-    correction = Correction(
-        labels=("a", "b"), method="regression", weights=((2, 0), (0, 1)), bias=(0, log(3))
-    )
-    made = corrected({"b": 0.75, "a": 0.25}, correction)
+    """exp(log p + b), b = (0, log 3): 0.25 and 3 * 0.75."""
+    made = corrected({"b": 0.75, "a": 0.25}, of_bias(("a", "b"), (0, log(3))))
     assert list(made) == ["b", "a"]
-    assert made == pytest.approx({"a": 0.0625 / 2.3125, "b": 2.25 / 2.3125})
+    assert made == pytest.approx({"a": 0.25 / 2.5, "b": 2.25 / 2.5})
 
 
 def test_a_correction_is_of_its_labels() -> None:
     with pytest.raises(ValueError, match="probabilities of yes, no, perhaps, and a correction of"):
         corrected(of(0.2, 0.3, 0.5), of_bias(("yes", "no"), [0, 0]))
     with pytest.raises(ValidationError, match="want a bias of 2"):
-        Correction(labels=("a", "b"), method="bias", weights=((1, 0),), bias=(0, 0))
-    with pytest.raises(ValidationError, match="stands twice"):
+        of_bias(("a", "b"), (0,))
+    with pytest.raises(ValidationError, match="appears twice"):
         of_bias(("a", "a"), (0, 0))
 
 
@@ -90,7 +88,7 @@ def test_no_group_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append({groups[place_of[id(row)]] for row in inside})
         return of_bias(LABELS, [0, 0, 0])
 
-    monkeypatch.setattr(calibrating, "fitted", spy)
+    monkeypatch.setattr(corrections, "fitted", spy)
     cross_corrected(rows, gold, groups)
     assert len(seen) == 5
     # Groups are held out whole, and every group is held out.

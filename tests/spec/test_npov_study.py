@@ -21,8 +21,9 @@ from pipelines.npov.generator import lessons
 from pipelines.npov.responses import draws
 from pipelines.npov.result import ROUGE, Case
 from pipelines.npov.sets import cases_of, numbers, read_cases, same_meaning, write_cases
+from pipelines.npov.settings import StudyOptions
 from pipelines.npov.similarity import ArgumentTagger
-from pipelines.npov.study import PAPER, Study, StudyOptions
+from pipelines.npov.study import PAPER, Study
 from pipelines.npov.topics import topics_by_split
 from pipelines.runs.folder import RunFolder
 
@@ -129,9 +130,7 @@ def said_in(pair: Pair) -> tuple[float, float, float]:
 def test_step_4_the_threshold_is_chosen_by_known_errors() -> None:
     """Support is 0.9 if a text says it, else 0.2: every threshold between finds every error."""
     tagger = ArgumentTagger(ScriptedTagger(weigh=said_in, shows=False))
-    known = synthesis.synthetic_examples(
-        [topic("Golf"), topic("Zoos")], per_topic=2, seed=0, design="paper"
-    )
+    known = synthesis.synthetic_examples([topic("Golf"), topic("Zoos")], per_topic=2, seed=0)
     found = chosen_limit(tagger, known)
     assert 0.2 < found.limit <= 0.9
     assert {kind: share and share.value for kind, share in found.shares.items()} == {
@@ -174,7 +173,7 @@ def test_step_5_test_sets_have_every_kind_of_error(tmp_path: Path) -> None:
         made.file(name).write_text("")
     found: list[AnnotatedExample] = []
     for each in made.topics["test"]:
-        one = synthesis.synthetic_examples([each], per_topic=2, seed=0, design="paper")
+        one = synthesis.synthetic_examples([each], per_topic=2, seed=0)
         right = [example for example in one if example.error_free][1]
         wrong = right.model_copy(
             update={"id": f"{each.topic}/9", "source": f"{each.topic}/9", "coverage": "ambiguous"}
@@ -212,9 +211,7 @@ def test_step_5_test_sets_have_every_kind_of_error(tmp_path: Path) -> None:
 
 def test_step_5_a_side_may_lose_its_only_argument(tmp_path: Path) -> None:
     """Section 4.2 removes any of the given arguments; a side left empty is accepted."""
-    (right, *wrong) = synthesis.synthetic_examples(
-        [topic("Abortion")], per_topic=1, seed=0, design="paper"
-    )
+    (right, *wrong) = synthesis.synthetic_examples([topic("Abortion")], per_topic=1, seed=0)
     assert (len(right.example.pro), len(right.example.con)) == (1, 1)
     added = next(each for each in wrong if each.id.endswith("+added"))
     assert sorted(map(len, (added.example.pro, added.example.con))) == [0, 1]

@@ -29,7 +29,6 @@ def result(
     hallucination: Error = "none",
     coverage: Error = "none",
     test_set: str = "paraphrased",
-    overlap: float | None = 0.2,
     given: tuple[WordScore, ...] | None = None,
     **scores: tuple[float, float],
 ) -> NpovResult:
@@ -40,7 +39,6 @@ def result(
         source=f"{test_set}/{name.partition('+')[0]}",
         hallucination=hallucination,
         coverage=coverage,
-        overlap=overlap,
         detectors={
             called[key]: ErrorScores(hallucination=one, coverage=other)
             for key, (one, other) in scores.items()
@@ -129,9 +127,7 @@ def test_words_of_all_examples_count() -> None:
 
 def test_kinds_of_organic_errors_stand_apart() -> None:
     def organic(name: str, coverage: Error, score: float) -> NpovResult:
-        return result(
-            name, coverage=coverage, test_set="organic", overlap=None, classifier=(0.5, score)
-        )
+        return result(name, coverage=coverage, test_set="organic", classifier=(0.5, score))
 
     own = [organic("a", "none", 0.5), organic("b", "full", 0.9), organic("c", "ambiguous", 0.1)]
     found = tables(judge=own)
@@ -191,12 +187,10 @@ def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
 
 def test_words_of_the_other_kind_of_error_are_left_out() -> None:
     mixed = result(
-        "m", hallucination="full", coverage="ambiguous", test_set="organic", overlap=None,
+        "m", hallucination="full", coverage="ambiguous", test_set="organic",
         rouge=(0.9, 0.9), given=(word(True, True, 0.9),),
     )  # fmt: skip
-    right = result(
-        "r", test_set="organic", overlap=None, rouge=(0.1, 0.1), given=(word(False, False, 0.1),)
-    )
+    right = result("r", test_set="organic", rouge=(0.1, 0.1), given=(word(False, False, 0.1),))
     found = rows(tables(small=[right, mixed])["npov_words"])
     assert "Full organic ROUGE" not in found, "there are no words of such an error"
     assert found["Ambiguous organic ROUGE"]["coverage_words"] == 1
@@ -274,7 +268,7 @@ def vote(name: str, said: str, error: Error) -> NpovResult:
     """A response with one annotator's vote per letter: f for a full error, a ambiguous, - none."""
     meant: dict[str, Error] = {"f": "full", "a": "ambiguous", "-": "none"}
     votes = {f"ann{n}": Vote(coverage=meant[letter]) for n, letter in enumerate(said)}
-    own = result(name, coverage=error, test_set="organic", overlap=None, rouge=(0.5, 0.5))
+    own = result(name, coverage=error, test_set="organic", rouge=(0.5, 0.5))
     return own.model_copy(update={"votes": votes})
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.data.ambigdocs import AmbiguousQuestion
-from pipelines.data.ramdocs import RamDocument
+from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.records import Document
 from pipelines.madam_rag import build as building
 from pipelines.madam_rag.build import (
-    Built,
     Stated,
     shape,
     stated,
@@ -42,7 +41,7 @@ def built(
     *,
     seed: int = 0,
     most: int = 500,
-) -> Built:
+) -> tuple[RamQuestion, ...]:
     with searchable(passages) as search:
         return building.build(questions, search, seed=seed, most=most)
 
@@ -82,7 +81,7 @@ PASSAGES = [
 def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     for name, number in (("ANSWERS", 2), ("SUPPORTING", 2), ("MISINFORMATION", 1), ("NOISE", 1)):
         monkeypatch.setattr(building, name, (number, number))
-    (made,), counts = built([BRIDGE, LENDER], PASSAGES, seed=seed)
+    (made,) = built([BRIDGE, LENDER], PASSAGES, seed=seed)
     assert made.question == BRIDGE.question
     assert made.gold_answers == ("1902", "July 14, 1856")
     assert made.disambig_entity == ("Aldham, Essex", "Aldham, Nebraska")
@@ -103,10 +102,6 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     assert noise == RamDocument(text=STONE, type="noise", answer="unknown")
     assert made.wrong_answers == ("1888",)
 
-    assert (counts.read, counts.questions, counts.unanswered, counts.copies) == (2, 1, 1, 0)
-    assert counts.drawn == {"correct": 4, "misinfo": 1, "noise": 1}
-    assert counts.made == {"correct": 3, "misinfo": 1, "noise": 1}
-
 
 @pytest.mark.parametrize(
     ("right", "text", "lent"),
@@ -117,29 +112,28 @@ def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
         ("14 July 1856", "On 14 July 1856 (1856-07-14).", "3 May 1911"),
     ],
 )
-def test_what_cannot_be_changed_is_counted(
+def test_what_cannot_be_changed_is_left_out(
     monkeypatch: pytest.MonkeyPatch, right: str, text: str, lent: str
 ) -> None:
     monkeypatch.setattr(building, "MISINFORMATION", (1, 1))
     question = asked("When was Aldham founded?", "Aldham", ("A", right, text), ("B", "?", "No."))
     lender = asked("When was Corby founded?", "Corby", ("C", lent, "-"), ("D", lent, "-"))
-    (made,), counts = built([question, lender], PASSAGES)
+    (made,) = built([question, lender], PASSAGES)
     assert [each.type for each in made.documents if each.type != "noise"] == ["correct"]
-    assert (counts.drawn["misinfo"], counts.made["misinfo"]) == (1, 0)
 
 
-def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
+def test_where_nothing_else_is_found_a_copy_is_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(building, "MISINFORMATION", (2, 2))
     monkeypatch.setattr(building, "ANSWERS", (1, 1))
     one = asked(BRIDGE.question, "Aldham", ("Aldham, Essex", "1902", "In 1902."), ("B", "?", "No."))
-    (made,), counts = built([one, LENDER], PASSAGES[-1:])
+    (made,) = built([one, LENDER], PASSAGES[-1:])
+    # Two were drawn, but a second copy would be the same.
     assert [(each.type, each.text) for each in made.documents] == [
         ("correct", "In 1902."),
         ("misinfo", "In 1888."),
     ]
-    assert (counts.drawn["misinfo"], counts.copies) == (2, 1), "a second copy would be the same"
 
 
 # Answers that can replace each other.

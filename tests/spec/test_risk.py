@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nli.calibration import risk_curve
 from pipelines.errors import InputError
-from pipelines.judge.risk import (
+from pipelines.judge.cascade import (
     choose_threshold,
     conformal_threshold,
     empirical_risk,

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from salience.decoder import Encoded
-from salience.maps import normalised, tokens_of, word_map, word_salience
+from salience.maps import normalised, word_salience
 from salience.scores import (
     attributions,
     average,
@@ -67,34 +66,6 @@ def test_words_take_the_largest_of_their_tokens() -> None:
     found = word_salience(of_tokens, [words[0], words[2]], [words[3], words[4]], 5)
     # Token 11 is column 6, token 12 column 7; row 4 is the larger row of "autonomy".
     assert found.tolist() == [[9 + 6, 9 + 7], [36 + 6, 36 + 7]]
-
-
-def test_tokens_stand_for_themselves() -> None:
-    """Special tokens and whitespace are left out; bytes of one character are one token."""
-    prompt, response = "Say  naïve 😀.\n", "oh"
-    places = [(0, 0), (0, 3), (3, 4), (4, 7), (7, 10), (10, 12), (11, 12), (12, 14), (14, 16)]
-    encoded = Encoded(prompt, response, tuple(range(9)), 8, tuple(places))
-    (given,), (answered,) = tokens_of(encoded, [(0, 13)]), tokens_of(encoded, [(14, 16)])
-    shown = [(each.text, each.start, each.end, each.tokens) for each in given]
-    assert shown == [
-        ("Say", 0, 3, (1,)),
-        ("na", 5, 7, (3,)),
-        ("ïve", 7, 10, (4,)),
-        ("😀", 11, 12, (5, 6)),
-        (".", 12, 13, (7,)),
-    ]
-    assert [word.tokens for word in answered] == [(8,)]
-    salience = np.array([[3.0], [1], [1], [-2], [0], [1], [2], [0], [0]])
-    found = word_map(encoded, salience, [given], [answered])
-    # The special token and the whitespace take their shares of 20, although they are not shown.
-    assert found.values[:, 0] == pytest.approx([1 / 20, 4 / 20, 0, 4 / 20, 0])
-
-
-def test_a_token_belongs_to_each_part_that_it_has_characters_of() -> None:
-    encoded = Encoded("a.b", "c", (0, 1, 2), 2, ((0, 1), (1, 3), (3, 4)))
-    first, second = tokens_of(encoded, [(0, 2), (2, 3)])
-    assert [(word.text, word.tokens) for word in first] == [("a", (0,)), (".", (1,))]
-    assert [(word.text, word.tokens) for word in second] == [("b", (1,))]
 
 
 M = np.array([[0.5, 0.1, 0.0], [0.2, 0.2, 0.2]])

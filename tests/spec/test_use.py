@@ -1,5 +1,7 @@
 """Scores from how much sentences rely on arguments, worked by hand (NPOV, appendix C)."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import Side
 from pipelines.npov.result import ErrorScores
-from pipelines.npov.similarity import POOLS, Pool, Use, by_part, groundings, kept, uses
+from pipelines.npov.similarity import Pool, Use, by_part, groundings, kept, uses
+
+POOLS: tuple[Pool, ...] = get_args(Pool)
 
 # Two pro arguments and one con argument; three sentences.
 RESTS = np.array([[0.9, 0.2, 0.1], [0.1, 0.5, 0.0], [0.0, 0.1, 0.3]])

@@ -59,15 +59,14 @@ TABLE_1: Final = quote(
 class Source:
     """How a source is read: its records from released files, and a question from a record, if any.
 
-    For messages, `files` describes the files, and `also` files that may be added. Examples are
-    constructed, with `random` documents in those without conflict, or taken as released unless
-    `built`. Sources that are `halved` have a training half to learn from.
+    For messages, `files` describes the files. Examples are constructed, with `random` documents in
+    those without conflict, or taken as released unless `built`. Sources that are `halved` have a
+    training half to learn from.
     """
 
     records: Callable[..., Sequence[Any]]
     question: Callable[[Any], Question | None]
     files: tuple[str, ...] = ("a file",)
-    also: tuple[str, ...] = ()
     built: bool = True
     random: int = RANDOM_DOCUMENTS
     halved: bool = False
@@ -80,9 +79,7 @@ class Source:
 
 SOURCES: dict[str, Source] = {
     "ambigdocs": Source(ambigdocs.read, sources.ambigdocs),
-    "contraqa": Source(
-        contraqa.read, sources.contraqa, ("queries.json", "corpus.json"), ("q_rel_dev.tsv",)
-    ),
+    "contraqa": Source(contraqa.read, sources.contraqa, ("queries.json", "corpus.json")),
     "macnoise-nq": Source(macnoise.read, sources.macnoise),
     "macnoise-tqa": Source(macnoise.read, sources.macnoise),
     "conflictingqa": Source(conflictingqa.read, sources.conflictingqa, built=False),
@@ -103,7 +100,7 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
         source = SOURCES.get(name)
         if source is None:
             raise InputError(f"there is no source '{name}'; there are {', '.join(SOURCES)}")
-        if not 0 <= len(paths) - len(source.files) <= len(source.also):
+        if len(paths) != len(source.files):
             raise InputError(f"{name} is read from {' and '.join(source.files)}; name them")
         questions[name] = source.read(paths)
     return questions

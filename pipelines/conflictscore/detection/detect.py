@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.data.records import Document
 from pipelines.experiment.metric import Metric, of_each
@@ -16,15 +16,13 @@ from pipelines.metrics.rates import clustered_f1, f1
 from pipelines.text.words import content_words, terms
 
 
-class DetectionResult(BaseModel):
+class DetectionResult(BaseModel, frozen=True):
     """A judge's decision on one example: one line of `conflict-detection.JUDGE.jsonl`.
 
     It is "invalid" if unreadable judgements leave open whether there is a conflict, and "failed" if
     no judgement could be made; such examples are tried again on resuming. The example is kept, so
     that tables and page can be made from results alone.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     example: ContestedClaim

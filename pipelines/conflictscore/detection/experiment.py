@@ -2,52 +2,19 @@
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import RIGHT, DetectionResult, detect
 from pipelines.conflictscore.detection.tables import PAGE
 from pipelines.conflictscore.relations import OF_EXAMPLES
-from pipelines.conflictscore.settings import DETECTION_AS_IN_PAPER, RunName
+from pipelines.conflictscore.settings import DetectionOptions
 from pipelines.experiment.cost import judging as judging_cost
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
-from pipelines.experiment.options import JudgedOptions, Overflow, RunOptions, judging
-from pipelines.judge.examples import SAMPLES, Bench, ContestedClaim, read
+from pipelines.experiment.options import judging
+from pipelines.judge.examples import Bench, ContestedClaim, read
 from pipelines.judge.run_judge import threshold_of
 from pipelines.judge.settings import JudgeSettings
-from pipelines.option import Option
 from pipelines.runs.folder import file_name
-
-HELP = """Detect conflicting documents, and count how often a judge is right.
-
-Leaves in the run folder: `conflict-detection.NAME.jsonl` (every example, label and decision),
-`tables/` and `report.html`. Run it again with another judge and the same folder to have both in one
-table.
-
-Examples:
-    contested run conflict-detection --judge tagger --out results-detection
-
-    contested run conflict-detection --data bench.jsonl --out results-bench
-"""
-
-
-class DetectionOptions(RunOptions, JudgedOptions):
-    """Options of Conflict Detection."""
-
-    PRESETS: ClassVar = {"as_in_paper": DETECTION_AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        Option(
-            "JSONL file of examples, of `contested lab conflictbench` or your own; see "
-            "docs/conflict-detection.md.",
-            shown="bundled samples",
-        ),
-    ] = SAMPLES
-    name: RunName = None
-    on_overflow: Overflow = "error"
-    judging: JudgeSettings = JudgeSettings()
 
 
 def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
@@ -98,8 +65,6 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
 EXPERIMENT = Experiment(
     name="conflict-detection",
     title="Conflict Detection",
-    help=HELP,
-    counted="examples",
     options=DetectionOptions,
     result=DetectionResult,
     plan=plan,

@@ -1,7 +1,6 @@
 """Released records as questions with documents and relations, and the two examples made of each."""
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,9 +17,9 @@ from pipelines.data.wikicontradict import Side
 from pipelines.errors import InputError
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation, conflicting
+from pipelines.metrics.answers import canonical, same_answer
 from pipelines.supervision.questions import evidence
 from pipelines.text.declarative import as_claim
-from salience.words import word_pattern
 
 RANDOM_DOCUMENTS = 2
 """Documents from other questions in an example without conflict (appendix A)."""
@@ -189,7 +188,9 @@ def ambigdocs(record: AmbiguousQuestion) -> Question:
     """
     answer = record.documents[0].answer
     passages = [
-        Passage(document.text, _side(same(document.answer, answer)), document.title)
+        Passage(
+            document.text, _side(canonical(document.answer) == canonical(answer)), document.title
+        )
         for document in record.documents
     ]
     return Question(record.question, tuple(passages), (record.question, answer))
@@ -201,10 +202,10 @@ def contraqa(record: ContraQuestion) -> Question:
     A false paragraph was made for one of several questions on its true paragraph, so it need not
     contradict the answer to the others. Neither the release nor the paper says so.
     """
-    title, answer = record.title or None, record.answers[0]
-    passages = [Passage(record.context, SUPPORTS, title)]
-    passages += [Passage(fake, CONTRADICTS, title) for fake in record.fakes]
-    return Question(record.question, tuple(passages), (record.question, answer))
+    title = record.title or None
+    true = Passage(record.context, SUPPORTS, title)
+    false = Passage(record.fake, CONTRADICTS, title)
+    return Question(record.question, (true, false), (record.question, record.answers[0]))
 
 
 def macnoise(record: NoisyQuestion) -> Question | None:
@@ -245,11 +246,13 @@ def ramdocs(record: RamQuestion) -> Question | None:
 
     Documents with that answer support it; those with another answer contradict it, whether that
     answer is right for another entity of the same name or is misinformation; noise is irrelevant.
-    Answers agree if one contains all words of the other ("Football", "American football"). A
+    Answers are the same if one names the other ("Football", "American football"; `same_answer`). A
     question without a document for any gold answer is left out.
     """
     given = [document.answer for document in record.documents if document.type == "correct"]
-    answers = (gold for gold in record.gold_answers if any(agree(each, gold) for each in given))
+    answers = (
+        gold for gold in record.gold_answers if any(same_answer(each, gold) for each in given)
+    )
     answer = next(answers, None)
     if answer is None:
         return None
@@ -258,7 +261,7 @@ def ramdocs(record: RamQuestion) -> Question | None:
             document.text,
             IRRELEVANT
             if document.type == "noise" or document.answer == UNKNOWN
-            else _side(agree(document.answer, answer)),
+            else _side(same_answer(document.answer, answer)),
         )
         for document in record.documents
     ]
@@ -298,46 +301,6 @@ def wikicontradict(record: Side) -> Question:
 
 def _side(supporting: bool) -> Relation:
     return SUPPORTS if supporting else CONTRADICTS
-
-
-def same(first: str, second: str) -> bool:
-    """Whether two answers are equal, ignoring case, punctuation and articles.
-
-    "Ice hockey" equals "ice-hockey"; "1-0" does not equal "0-1".
-    """
-    left, right = ("-".join(_words(text)).split("-") for text in (first, second))
-    return left == right and (left != [""] or first.strip() == second.strip())
-
-
-def agree(first: str, second: str) -> bool:
-    """Whether two answers are the same, or one contains the other unchanged.
-
-    Both must have the same numbers ("3,559 people" and "3,559"), and a hyphenated word is one word:
-    "All-girls" does not contain "Girls".
-    """
-    if same(first, second):
-        return True
-    left, right = _words(first), _words(second)
-    return _sorted_numbers(left) == _sorted_numbers(right) and (
-        _within(left, right) or _within(right, left)
-    )
-
-
-def _words(text: str) -> list[str]:
-    plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
-    word = f"(?:{word_pattern().pattern})"
-    words = re.findall(f"{word}(?:-{word})*", plain)
-    return [word for word in words if word not in {"the", "a", "an"}]
-
-
-def _sorted_numbers(words: Sequence[str]) -> list[str]:
-    return sorted(word for word in words if word[0].isdigit())
-
-
-def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether the words of one text are a contiguous part of another's."""
-    starts = range(len(whole) - len(part) + 1)
-    return bool(part) and any(whole[n : n + len(part)] == part for n in starts)
 
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:

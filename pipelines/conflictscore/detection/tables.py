@@ -24,6 +24,7 @@ from pipelines.conflictscore.detection.detect import (
     verdicts,
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
+from pipelines.conflictscore.tables import total
 from pipelines.conflictscore.view import cell, first, sources
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page
@@ -107,9 +108,6 @@ def detection(every: Detectors, data: str) -> Table:
     ) -> Measure[Slice]:
         return Measure(key, title, lambda part: measure(part.verdicts))
 
-    def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
-        return Column(key, title, lambda part: sum(map(count, part.results)))
-
     return Table.of(
         slices(every),
         name="conflict_detection",
@@ -147,8 +145,8 @@ def detection(every: Detectors, data: str) -> Table:
             "halves.",
             *remarks(every),
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
-            "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
-            "drew it. They stand here for orientation; rows of this run are no reproduction.",
+            "The paper's rows were measured with GPT-4.1 on the authors' sample of "
+            "ConflictBench. They are here for orientation; this run does not reproduce them.",
             "Rows of one source with other numbers of examples, as after runs with other limits, "
             "do not compare; baselines are on all examples that any judge has.",
         ),
@@ -166,7 +164,7 @@ def comparisons(every: Detectors) -> Table:
         pairs,
         name="conflict_detection_comparisons",
         title="Detectors compared",
-        caption="The first less the second, on the examples that both decided.",
+        caption="The first minus the second, on the examples that both decided.",
         columns=[
             Column("source", "Source", lambda pair: pair.at),
             Column("first", "First"),

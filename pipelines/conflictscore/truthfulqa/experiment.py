@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field, model_validator
+from typing import Any
 
 from pipelines.conflictscore.pipeline import scorer_of, scoring
-from pipelines.conflictscore.settings import TRUTHFULQA_AS_IN_PAPER, Settings, WriterOptions
+from pipelines.conflictscore.settings import Settings, TruthJudgeName, TruthOptions
 from pipelines.conflictscore.truthfulqa.pipeline import (
     METRICS,
     TruthJudge,
-    TruthJudgeName,
     answer_question,
     failed,
     prepare,
@@ -22,7 +18,7 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
 )
 from pipelines.conflictscore.truthfulqa.result import Item, TruthResult, items_of
 from pipelines.conflictscore.truthfulqa.view import PAGE
-from pipelines.data.truthfulqa import SAMPLES, digest, read
+from pipelines.data.truthfulqa import digest, read
 from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
@@ -30,7 +26,6 @@ from pipelines.experiment.options import source_of, tagger_named
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.store import stored
 from pipelines.judge.tagger import tagger_judge
-from pipelines.option import Option
 
 
 def cost(item: Item, settings: Settings, answer_tokens: int, truth: TruthJudgeName) -> Cost:
@@ -47,71 +42,6 @@ def cost(item: Item, settings: Settings, answer_tokens: int, truth: TruthJudgeNa
     known = len(item.asked.correct_answers) + len(item.asked.incorrect_answers)
     verdicts = Cost(pairs=known) if truth == "tagger" else calls(2, 0)
     return calls(4, 2) + (scoring(settings, answer_tokens, documents) + verdicts).times(4)
-
-
-PANEL = "TruthfulQA"
-
-HELP = """Answer TruthfulQA from documents, and again from the conflict found in the answers.
-
-Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
-documents disagree about RAG's answer it is written again, told of the conflict (Regenerated-RAG)
-and, to compare with, untold. Leaves in the run folder: `truthfulqa.NAME.jsonl`, `tables/` in the
-layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
-
-Examples:
-    contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
-
-    contested run truthfulqa --data TruthfulQA.csv --index my-index --out results-truth
-"""
-
-
-class TruthOptions(WriterOptions):
-    """Options of TruthfulQA."""
-
-    PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
-
-    data: Annotated[
-        Path,
-        Option(
-            "TruthfulQA's CSV of 2021 or 2025, or questions with documents of their own.",
-            shown="bundled questions",
-        ),
-    ] = SAMPLES
-    documents: Annotated[
-        Path | None, Option("JSON Lines with documents by question; see docs/score.md.")
-    ] = None
-    index: Annotated[
-        Path | None, Option("Index that is searched for questions without documents.")
-    ] = None
-    most_documents: Annotated[
-        int, Field(ge=1), Option("Most documents of a question.", panel=PANEL)
-    ] = 10
-    answer_tokens: Annotated[
-        int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=PANEL)
-    ] = 256
-    hedge: Annotated[
-        bool,
-        Option(
-            "Ask who writes again to name both sides where documents remain at odds; the paper's "
-            "prompt asks for the most truthful answer alone.",
-            name="--hedge",
-            panel=PANEL,
-        ),
-    ] = False
-    truth: Annotated[
-        TruthJudgeName,
-        Option(
-            "Who judges free-form answers: the language model, or the tagger, which judges truth "
-            "alone (`tagger`).",
-            shown="the profile's; model with --endpoint or --model",
-            panel=PANEL,
-        ),
-    ] = "model"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _truth_by_profile(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {"truth": cls.usual(given).judge} | given
 
 
 def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
@@ -195,8 +125,6 @@ def _judge(options: TruthOptions, models: RunModels) -> tuple[TruthJudge, dict[s
 EXPERIMENT = Experiment(
     name="truthfulqa",
     title="TruthfulQA",
-    help=HELP,
-    counted="questions",
     options=TruthOptions,
     result=TruthResult,
     plan=plan,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from pydantic import BaseModel
 
@@ -40,8 +40,6 @@ from pipelines.text.declarative import as_claim
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
-
-TruthJudgeName = Literal["model", "tagger"]
 
 VERDICT_TOKENS = 192
 
@@ -152,29 +150,36 @@ async def _asked(client: Client, prompt: Prompt, known: TruthfulQuestion, answer
 CHOICE_TOKENS = 96
 
 
+_SEEN: Final = frozenset({"documents", "question"})
+_TWO: Final = _SEEN | {"option_a", "option_b"}
+_VARIABLES: Final = {
+    "answer_from_web": _SEEN | {"careful"},
+    "choose_from_web": _TWO | {"careful"},
+    "choose_again": _TWO | {"response", "claim", "supporting", "contradicting"},
+}
+"""Prompt -> its variables; `writer` has the one for a rewritten free-form answer."""
+
+
 @dataclass(frozen=True)
 class Methods:
-    """The models that answer, score and judge, and their prompts.
+    """The models that answer, score and judge.
 
     Attributes:
         writer: The model that answers; its prompt asks for a rewritten free-form answer.
-        answer, choose, choose_again: The model's other prompts.
+        asking: The model's other prompts, those of `_VARIABLES`.
         scorer: ConflictScore of answers.
         judge: Judges free-form answers for truth and information.
     """
 
     writer: Writer
-    answer: Prompt
-    choose: Prompt
-    choose_again: Prompt
+    asking: Mapping[str, Prompt]
     scorer: Scorer
     judge: TruthJudge
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """Prompts that may be used besides the scorer's."""
-        writing = (self.answer, self.choose, self.choose_again, self.writer.prompt)
-        return (*writing, *self.judge.prompts.values())
+        return (*self.asking.values(), self.writer.prompt, *self.judge.prompts.values())
 
 
 def prepare(
@@ -200,14 +205,9 @@ def prepare(
     Raises:
         InputError: A user's prompt cannot be used.
     """
-    seen = {"documents", "question"}
-    two = {*seen, "option_a", "option_b"}
-    sides = {"response", "claim", "supporting", "contradicting"}
     return Methods(
         writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut),
-        prompts.load("conflictscore/answer_from_web", {*seen, "careful"}, overrides),
-        prompts.load("conflictscore/choose_from_web", {*two, "careful"}, overrides),
-        prompts.load("conflictscore/choose_again", {*two, *sides}, overrides),
+        prompts.load_all("conflictscore", _VARIABLES, overrides),
         scorer,
         judge,
     )
@@ -247,10 +247,10 @@ async def answer_question(item: Item, methods: Methods) -> TruthResult:
 async def _answer(item: Item, methods: Methods, *, careful: bool) -> Outcome:
     """The first answer; with `careful` the model is warned of conflicts (Control-RAG)."""
     if item.options is not None:
-        outcome = await _chosen(item, item.options, methods, methods.choose, careful=careful)
+        outcome = await _chosen(item, item.options, methods, "choose_from_web", careful=careful)
     else:
         tokens = methods.writer.tokens
-        outcome = await _reply(item, methods, methods.answer, tokens, careful=careful)
+        outcome = await _reply(item, methods, "answer_from_web", tokens, careful=careful)
     return await _scored(item, outcome, methods)
 
 
@@ -274,7 +274,7 @@ async def _again(
         item,
         item.options,
         methods,
-        methods.choose_again,
+        "choose_again",
         response=rag.response,
         claim=feedback.claim if told else None,
         supporting=feedback.supporting,
@@ -285,7 +285,7 @@ async def _again(
 
 
 async def _chosen(
-    item: Item, options: Options, methods: Methods, prompt: Prompt, **variables: object
+    item: Item, options: Options, methods: Methods, prompt: str, **variables: object
 ) -> Outcome:
     """The model's choice, by a prompt that shows both options."""
     shown = {"option_a": options.a, "option_b": options.b}
@@ -301,12 +301,14 @@ async def _chosen(
 
 
 async def _reply(
-    item: Item, methods: Methods, prompt: Prompt, tokens: int, **variables: object
+    item: Item, methods: Methods, prompt: str, tokens: int, **variables: object
 ) -> Outcome:
     """The model's reply to a question with its documents."""
 
     def messages(documents: Sequence[str]) -> list[dict[str, str]]:
-        return prompt.messages(documents=documents, question=item.asked.question, **variables)
+        return methods.asking[prompt].messages(
+            documents=documents, question=item.asked.question, **variables
+        )
 
     reply, cuts = await chat_about(
         item.documents,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflictscore.regeneration import Feedback
 from pipelines.conflictscore.result import Score
@@ -121,7 +121,7 @@ in Regenerated-RAG the answer is written again, but the writer is not told of th
 the gain of Regenerated-RAG over it is due to the feedback."""
 
 
-class Verdict(BaseModel):
+class Verdict(BaseModel, frozen=True):
     """A judge's verdict on an answer.
 
     Attributes:
@@ -131,15 +131,13 @@ class Verdict(BaseModel):
         raw: The unreadable reply.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     verdict: bool | None
     explanation: str = ""
     problem: str | None = None
     raw: str | None = None
 
 
-class Outcome(BaseModel):
+class Outcome(BaseModel, frozen=True):
     """An answer under a condition.
 
     Attributes:
@@ -156,8 +154,6 @@ class Outcome(BaseModel):
         truncations: Documents that the writer saw only in part.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     response: str
     reply: str
     asked: bool = True
@@ -171,7 +167,7 @@ class Outcome(BaseModel):
     truncations: tuple[Truncation, ...] = ()
 
 
-class TruthResult(BaseModel):
+class TruthResult(BaseModel, frozen=True):
     """A question in a setting.
 
     Attributes:
@@ -190,8 +186,6 @@ class TruthResult(BaseModel):
         outcomes: By condition.
         error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     group: str
@@ -293,7 +287,7 @@ def items_of(
         if limit is not None and taken >= limit:
             break
         looked_at += 1
-        given = question.read_documents(documents)
+        given = question.documents[:documents]
         if not given and searched is not None:
             method: Method = "hybrid" if searched.about.model else "bm25"
             retrieved = searched.search(question.question, k=documents, method=method)

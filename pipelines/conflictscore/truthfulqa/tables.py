@@ -167,10 +167,10 @@ def free_form(every: Sequence[Part]) -> Table:
         notes=(
             "Shares of judged answers; in brackets 95 % Wilson intervals. Answers without a "
             "readable verdict are not among them. Both: truthful and informative.",
-            "'I have no comment.' is always truthful: a writer has that for free.",
-            "Where documents agree about RAG's answer it stands in the last two conditions.",
-            "The paper's rows are of another writer on its own documents, judged by the model that "
-            "wrote; they stand here for orientation.",
+            "'I have no comment.' always counts as truthful.",
+            "Where documents agree about RAG's answer, the last two conditions keep it.",
+            "The paper's rows are of another writer on its own documents, judged by the model "
+            "that wrote; they are here for orientation.",
         ),
     )
 
@@ -291,8 +291,8 @@ def flips(every: Sequence[Part]) -> Table:
             count("untouched", UNTOUCHED),
         ],
         notes=(
-            "Retained: the disputed claim still stands in the answer, or the same option was "
-            "chosen; the others were revised. In brackets 95 % Wilson intervals.",
+            "Retained: the disputed claim is still in the answer, or the same option was chosen; "
+            "the others were revised. In brackets 95 % Wilson intervals.",
             "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
             "choice before or after. Not asked again: the documents agree about RAG's answer.",
             *low_label_mass(
@@ -339,7 +339,7 @@ def differences(every: Sequence[Part]) -> Table:
         pairs,
         name="truthfulqa_differences",
         title="Differences between conditions",
-        caption="Difference of the share of right answers, question by question.",
+        caption="Difference in the share of right answers, by question.",
         columns=[
             Column("run", "Run", lambda pair: pair.at.run),
             Column("setting", "Setting", lambda pair: pair.at.setting),
@@ -349,7 +349,7 @@ def differences(every: Sequence[Part]) -> Table:
         ],
         notes=(
             *correction(pairs),
-            "In brackets the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG less "
-            "the answers written again untold is what the feedback alone is worth.",
+            "In brackets the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG "
+            "minus the answers rewritten without it is the effect of the feedback alone.",
         ),
     )

@@ -112,7 +112,7 @@ def _answer(result: TruthResult, condition: Condition) -> list[Block]:
     """An answer with its verdict, and new words marked if it was rewritten."""
     outcome = result.outcomes[condition]
     if not outcome.asked:
-        return [Note("RAG's answer stands: its documents do not disagree about it.")]
+        return [Note("RAG's answer is kept: the documents do not disagree about it.")]
     first: list[Inline] = [_mark(result, condition).chip]
     if outcome.informative is not None and outcome.informative.verdict is not None:
         first.append(Aside("informative" if outcome.informative.verdict else "not informative"))
@@ -129,7 +129,7 @@ def _answer(result: TruthResult, condition: Condition) -> list[Block]:
     if outcome.justification:
         made.append(Note(outcome.justification, "Justification"))
     if outcome.ignored:
-        made.append(Note("The disputed claim stands as it was."))
+        made.append(Note("The disputed claim is unchanged."))
     for what, verdict in (("Truth", outcome.truthful), ("Information", outcome.informative)):
         if verdict is not None and (verdict.explanation or verdict.problem):
             made.append(Note(verdict.explanation or verdict.problem or "", what))

@@ -98,7 +98,7 @@
       ${setting.tasks.map(({ task, title, help, lacks }) => html`<label class=${lacks ? "lacking" : ""}>
         <input type="radio" name="task" value=${task} checked=${task === chosen} disabled=${Boolean(lacks)} aria-describedby=${lacks ? `lacks-${lacking.indexOf(lacks)}` : null} onChange=${() => choose(task)} autocomplete="off" />
         <span><strong>${title}</strong>${" "}<span class="note">${help}</span></span></label>`)}</fieldset>
-      ${lacking.map((why, place) => html`<p class="note lacks" id=${`lacks-${place}`} dir="auto">What is grey cannot be chosen: ${why}.</p>`)}`;
+      ${lacking.map((why, place) => html`<p class="note lacks" id=${`lacks-${place}`} dir="auto">The grey options are unavailable: ${why}.</p>`)}`;
   };
 
   const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, hint, values: offered }) => html`

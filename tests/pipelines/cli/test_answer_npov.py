@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import soft_prompts
 from commands import Contested
 from scripted import Scripted, fenced_text
 from tiny_loaded import saved
 
 from pipelines.npov.example import NpovExample, read_example
-from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 from serving.models import Model, find
 
 QUESTION = "Should the dam go?"
@@ -54,11 +53,8 @@ def served(endpoint: Scripted) -> Model:
     return find(endpoint.root, Path("none"))
 
 
-def soft_prompt(model: str, task: Any = "response", width: int = 32) -> Path:
-    vectors = np.full((5, width), 0.5, np.float32)
-    about = TunedOn(learned=(), watched=())
-    made = SoftPrompt(vectors, model, task, TuningSettings(), ((0, 1.0),), about)
-    made.save(Path("p.safetensors"))
+def soft_prompt(model: str, **changed: Any) -> Path:
+    soft_prompts.soft_prompt(model=model, **changed).save(Path("p.safetensors"))
     return Path("p.safetensors")
 
 

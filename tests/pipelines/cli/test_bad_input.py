@@ -320,7 +320,6 @@ BENCH = "lab conflictbench --release"
         ("lab ramdocs --ambigdocs good.jsonl", "AmbigDocs"),
         ("models add org/model --name x", "nothing is downloaded"),
         ("models add --package no-such --name x", "not installed"),
-        ("models list --verify x", "there is no model 'x'"),
         ("serve --model org/model", "there is no model folder org/model"),
         ("export " + "x" * 300, "File name too long; check the path"),
         ("export empty", "is not a run folder"),

@@ -29,7 +29,6 @@ device = "cpu"
 [roles]
 generator = "writer"
 judge = "judge"
-embedder = "embedder"
 tagger = "tagger"
 [engines.writer]
 [engines.judge]
@@ -51,11 +50,9 @@ def registered(tmp_path: Path) -> Path:
 
 def test_the_model_of_every_role_is_looked_at_once(registered: Path, tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text(PROFILE)
-    for name in ("writer", "embedder"):
-        models.add(tmp_path / "folder", name, registered)
+    models.add(tmp_path / "folder", "writer", registered)
     found = by_name(findings(str(tmp_path / "lab.toml"), registered))
     assert found["model writer"].says.startswith("generator, salience: ")
-    assert found["model embedder"].says.startswith("embedder: ")
     assert found["model judge"].state == "missing"
     assert "contested models add" in found["model judge"].says
     assert found["tagger"].state == "missing"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from by_schema import reply, weigh
 from commands import Contested
-from golden import ALCE, TOPIC
+from golden import ALCE, TEST_SETS
 from scripted import Scripted, fenced_text
 from tiny_loaded import saved
 
@@ -25,12 +25,12 @@ BY_MODEL = (
     "conrag --dataset alce --data alce.json --judge model --citation-judge model",
     "conflicts --limit 2 --judge tagger --against all",
     "madam-rag --limit 2 --history agents --consolidations 2",
-    "npov --data topics.jsonl --set unparaphrased --limit 1",  # two share prompts
+    f"npov --data {TEST_SETS} --limit 1",  # two share prompts
 )
 BY_TAGGER = (
     "both-sides --limit 4 --judge tagger --claims sentences",
     "conrag --limit 3 --method bm25",
-    "npov --data topics.jsonl --set unparaphrased --limit 2 --detector tagger",
+    f"npov --data {TEST_SETS} --limit 2 --detector tagger",
 )
 
 
@@ -58,7 +58,6 @@ def tagged(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path) -> None:
     Path("alce.json").write_text(json.dumps(ALCE))
-    Path("topics.jsonl").write_text(json.dumps(TOPIC))
 
 
 def numbers(told: str, what: str) -> list[int]:

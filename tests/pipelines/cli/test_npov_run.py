@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import soft_prompts
 from commands import Contested, contents, table
-from golden import ORGANIC, TOPIC
+from golden import TEST_SETS
 from scripted import Scripted
 from tiny_loaded import saved
 
@@ -20,27 +20,22 @@ from pipelines.npov.result import (
     EMBEDDINGS,
     RELEVANCE,
     ROUGE,
-    SHOWN,
     SUPPORT,
 )
-from pipelines.npov.soft_prompt import SoftPrompt, Task, TunedOn, TuningSettings
+from pipelines.npov.soft_prompt import Task, TunedOn
 from pipelines.npov.topics import Subject
 from serving import models
 
 FIGURE = re.compile(r"-?\d+(?:\.\d+)?e-?\d+|-?\d+\.\d+")
 
-RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
-RUN += ["--detector", "salience"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> None:
-    Path("topics.jsonl").write_text(json.dumps(TOPIC))
-    Path("short.jsonl").write_text(json.dumps({**TOPIC, "con": TOPIC["con"][:1]}))
-    votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "none"}}
-    Path("organic.jsonl").write_text(json.dumps(ORGANIC | {"votes": votes}))
-    words = {**ORGANIC, "id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
-    Path("empty.jsonl").write_text(json.dumps(words))
+RUN: list[object] = ["run", "npov", "--data", TEST_SETS, "--detector", "salience"]
+EMPTY = {
+    "id": "o2",
+    "question": "Should it stay?",
+    "pro": ["It holds drinking water."],
+    "con": ["Salmon cannot pass."],
+    "response": "It is that.",
+}
 
 
 @pytest.fixture
@@ -65,7 +60,11 @@ def test_it_goes_on_where_it_was_stopped(
         return real(*arguments, **named)
 
     monkeypatch.setattr(detectors, "by_salience", stopped)
-    assert contested(*command, "--out", "resumed").code == 130
+    killed = contested(*command, "--out", "resumed")
+    assert killed.code == 130
+    assert killed.err.endswith(
+        "contested: stopped; all answers so far are kept, and the same command resumes\n"
+    )
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
     contested.done(*command, "--out", "resumed")
     whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
@@ -93,23 +92,23 @@ def test_detectors_stand_in_the_same_tables(
     shown = ["salience, max (tiny-contrast)"]
     assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
         *BASELINES,
-        f"{SHOWN[SUPPORT]} (contested-nli)",
-        f"{SHOWN[RELEVANCE]} (contested-nli)",
-        f"{SHOWN[ABLATION]} (a)",
+        f"{SUPPORT} (contested-nli)",
+        f"{RELEVANCE} (contested-nli)",
+        f"{ABLATION} (a)",
     ]
     assert {row["detector"] for row in rows} >= set(shown)
     ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert ways >= {f"{ABLATION}, words (a)", f"{ABLATION}, least (a)", f"{EMBEDDINGS}, mean"}
+    assert "salience, sum (tiny-contrast)" in ways
     words = table(Path("results"), "npov_words")
     assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
-        ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS], *shown, f"{SHOWN[ABLATION]} (a)",
-        f"{SHOWN[SUPPORT]} (contested-nli)", f"{SHOWN[RELEVANCE]} (contested-nli)",
+        ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",
+        f"{SUPPORT} (contested-nli)", f"{RELEVANCE} (contested-nli)",
     }  # fmt: skip
-    # Four responses to 3, 4, 2 and 3 arguments, each after all of them and after all but each: of
-    # 16 prompts 12 differ, as an error's are often those of the example it was made from.
+    # Responses to 3, 4, 2, 3 and 2 arguments, each after all of them and after all but each: of 19
+    # prompts 15 differ, as an error's are often those of the example it was made from.
     given = Path("results/npov.a.jsonl").read_text().splitlines()
     prompts = {tuple(request["prompt"]) for request in endpoint.requests}
-    assert len(endpoint.requests) == len(prompts) == 12
+    assert len(endpoint.requests) == len(prompts) == 15
     asked = len(endpoint.requests)
     Path("results/npov.a.jsonl").unlink()
     contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
@@ -120,11 +119,8 @@ def test_detectors_stand_in_the_same_tables(
 def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
     """A soft prompt for the tiny model."""
     known = models.find(str(tiny[1]), Path("nowhere"))
-    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
-    made: dict[str, Any] = {"model": known.digest, "settings": TuningSettings()}
-    made |= {"curve": ((0, 1.0),), "tuned_on": TunedOn(learned=(), watched=()), **about}
     file = Path(f"{task}.safetensors")
-    SoftPrompt(vectors=vectors, task=task, **made).save(file)
+    soft_prompts.soft_prompt(task=task, **{"model": known.digest, **about}).save(file)
     return file
 
 
@@ -168,13 +164,13 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         asked += ["--detector", "classifier"]
     for subject in (
         Subject(question="Any?", topic="Dams"),
-        Subject(question=str(TOPIC["question"]), topic="other"),
+        Subject(question="Should it stay?", topic="other"),
     ):
         about = {"learned": (WEIRS,), "watched": (WEIRS,), place: (WEIRS, subject)}
         soft_prompt(model, task, tuned_on=TunedOn(**about))
         told = contested.refused(*asked, "--dry-run")
-        assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
-        assert "measure others (--split, --data, --organic), or tune a prompt on others" in told
+        assert f"{task}.safetensors was tuned on topics that are measured ('dams'" in told
+        assert "measure others, or tune a prompt on others" in told
         assert not Path("results").exists()
 
 
@@ -196,7 +192,8 @@ def test_a_soft_prompt_for_something_else_is_refused(
 def test_what_cannot_be_scored_stops_or_is_counted(
     contested: Contested, model: list[object]
 ) -> None:
-    given = [*RUN, "--limit", 1, "--organic", "empty.jsonl", *model]
+    Path("empty.jsonl").write_text(json.dumps(EMPTY))
+    given = [*RUN, "--data", "empty.jsonl", *model]
     told = contested(*given)
     assert told.code == 2
     assert "'organic/o2': the response holds no word but function words" in told.err
@@ -209,16 +206,16 @@ def test_what_cannot_be_scored_stops_or_is_counted(
     ("options", "problem"),
     [
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
-        (["--split", "train"], "has no topic of --split train"),
-        (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
-        (["--data", "short.jsonl"], "no topic of short.jsonl has two arguments of either side"),
+        (["--data", "topics.jsonl"], "topics.jsonl:1: .*annotated responses"),
+        (["--data", "torn.jsonl"], "torn.jsonl:2: not an example of a test set"),
         (["--soft-prompt", "p.safetensors"], "p.safetensors cannot be read"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
-        (["--organic", "topics.jsonl"], "organic|annotated responses"),
     ],
 )
 def test_bad_input_is_one_line(
     contested: Contested, model: list[object], options: list[object], problem: str
 ) -> None:
+    Path("topics.jsonl").write_text('{"topic": "dams", "question": "Should it stay?"}')
+    Path("torn.jsonl").write_text(f"{TEST_SETS.read_text().splitlines()[0]}\n{{")
     assert re.search(problem, contested.refused(*RUN, *options, *model))
     assert not Path("results/tables").exists()

@@ -1,7 +1,5 @@
 """`contested lab ramdocs`, as a person meets it: the file, what is said of it, and refusals."""
 
-import hashlib
-import json
 from pathlib import Path
 
 import pytest
@@ -33,15 +31,8 @@ def test_what_is_built_is_read_by_the_experiment(contested: Contested) -> None:
     assert "5.53" in told.out, "the paper's averages stand beside the build's"
 
 
-def test_the_record_says_what_it_was_built_from(contested: Contested) -> None:
+def test_passages_are_searched_and_few_questions_drawn(contested: Contested) -> None:
     contested.done(
         *BUILD, "--passages", "notes", "--seed", 3, "--questions", 4, "--out", "out.jsonl"
     )
-    record = json.loads(Path("out.jsonl.build.json").read_text())
-    digest = hashlib.sha256(Path("ambigdocs.json").read_bytes()).hexdigest()
-    assert record["ambigdocs"] == {"name": "ambigdocs.json", "sha256": digest, "entries": 9}
-    assert (record["passages"]["name"], record["passages"]["entries"]) == ("notes", 3)
-    assert (record["seed"], record["counts"]["questions"]) == (3, 4)
-    documents = [d for each in read(Path("out.jsonl")) for d in each.documents]
-    for kind, made in record["counts"]["made"].items():
-        assert made == sum(each.type == kind for each in documents)
+    assert len(read(Path("out.jsonl"))) == 4

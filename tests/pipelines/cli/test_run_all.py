@@ -135,15 +135,14 @@ def test_a_folder_has_what_is_to_be_run(
     contested: Contested, planned: list[Stage], tmp_path: Path
 ) -> None:
     (tmp_path / "conflictscore.jsonl").write_text(RECORD)
-    for name in ("ramdocs", "conflicts", "truthfulqa", "topics"):
+    for name in ("ramdocs", "conflicts", "truthfulqa", "npov"):
         (tmp_path / f"{name}.jsonl").touch()
     contested.done("run", "all", "--data", tmp_path, "--dry-run")
     found = lines(planned)
     assert list(found)[1:] == [
         *("conflictscore", "madam-rag", "conflicts", "truthfulqa", "npov", "npov 2"),
     ]
-    topics = {"npov": "topics", "npov 2": "topics"}
-    files = {name: name for name in found} | {"madam-rag": "ramdocs"} | topics
+    files = {name: name for name in found} | {"madam-rag": "ramdocs", "npov 2": "npov"}
     for name, file in list(files.items())[2:]:
         assert "--dry-run" in found[name]
         assert found[name][found[name].index("--data") + 1] == str(tmp_path / f"{file}.jsonl")

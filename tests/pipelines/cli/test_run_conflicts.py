@@ -225,6 +225,3 @@ def test_segments_are_chosen_from_pages_once(
     assert contents(Path("out")) == before
     contested.done(*command, "--name", "again")
     assert "differs in segments" in contested.refused(*RUN, *TYPES, "--data", "pages.jsonl")
-
-
-# Bad input.

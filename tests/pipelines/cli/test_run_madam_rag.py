@@ -102,9 +102,6 @@ def test_data_sets_stand_in_one_report(contested: Contested, endpoint: Scripted)
     assert contents(Path("out")) == before
 
 
-# Variants of the debate.
-
-
 # What cannot be read, or cannot be asked.
 
 
@@ -144,6 +141,3 @@ def test_documents_that_do_not_fit_one_prompt(contested: Contested, small: Scrip
 
 def results_so_far() -> list[dict[str, Any]]:
     return results() if Path("out/madam-rag.ramdocs.jsonl").exists() else []
-
-
-# Bad input.

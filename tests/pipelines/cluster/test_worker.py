@@ -10,7 +10,7 @@ from scripted import Scripted
 
 from pipelines import papers
 from pipelines.cluster.worker import Reply, Worker
-from pipelines.conflictscore.detection.experiment import DetectionOptions
+from pipelines.conflictscore.settings import DetectionOptions
 from pipelines.judge.settings import JudgeSettings
 from pipelines.option import nested
 from pipelines.runs.folder import RunFolder

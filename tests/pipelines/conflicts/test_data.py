@@ -25,7 +25,7 @@ from pipelines.conflicts.data import (
 )
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
 from pipelines.data import conflicts
-from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
+from pipelines.data.conflicts import LABELS, SearchResult, official_label
 from pipelines.errors import InputError
 
 PAGE = "The dam was built in 1902. " * 3
@@ -95,8 +95,8 @@ def test_a_row_of_the_part_that_was_passed_on(tmp_path: Path) -> None:
     nameless = without(PARTIAL, "official_index_1based")
     file.write_bytes(gzip.compress("\n".join(map(json.dumps, (PARTIAL, nameless))).encode()))
     row, other = conflicts.read(file)
-    assert row.sources == (ConflictsResult(text="Ada Ng.", url="u", title="Mill"),)
-    assert (row.conflict_type, row.correct_answer, row.origin) == (LABELS[2], "", None)
+    assert row.sources == (SearchResult(text="Ada Ng.", url="u", title="Mill"),)
+    assert (row.conflict_type, row.correct_answer, row.origin) == (LABELS[2], "", "")
     assert (row.number, other.number) == (77, 2)
 
 
@@ -226,7 +226,7 @@ def test_counts_by_hand() -> None:
     }
 
 
-# The samples
+# Files without types
 
 
 @pytest.mark.parametrize(

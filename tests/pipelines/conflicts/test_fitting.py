@@ -11,7 +11,7 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import Writer, writer
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.judge.fitting import fit
-from pipelines.judge.judgement import Excerpt, Truncation
+from pipelines.judge.judgement import Truncation
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Backend, Client
@@ -118,14 +118,15 @@ async def test_one_text_is_whole_if_it_fits_and_else_cut_to_the_last_token(
     def render(text: str) -> list[dict[str, str]]:
         return [{"role": "user", "content": f"Read this.\n{text}\nAnswer."}]
 
-    async def fit_to(text: str, *, cut: bool) -> Excerpt:
-        return await fit(text, client, render, max_tokens=5, cut=cut, name="it")
+    async def fit_to(text: str, *, cut: bool) -> tuple[str, tuple[Truncation, ...]]:
+        return await fit(text, client, render, max_tokens=5, cut=cut, name="it", called="a text")
 
     short, long = "The river is long.", "The river is long. " * 100
-    assert await fit_to(short, cut=False) == Excerpt(short)
-    fitted = await fit_to(long, cut=True)
-    assert long.startswith(fitted.text)
-    assert 0 < fitted.kept < fitted.tokens
-    assert 300 - 3 <= client.count(render(fitted.text)) + 5 <= 300
+    assert await fit_to(short, cut=False) == (short, ())
+    begun, (truncation,) = await fit_to(long, cut=True)
+    assert long.startswith(begun)
+    assert truncation.text == "a text"
+    assert 0 < truncation.kept < truncation.tokens
+    assert 300 - 3 <= client.count(render(begun)) + 5 <= 300
     with pytest.raises(RequestError, match=rf"it is too long .* has {client.count(render(long))}"):
         await fit_to(long, cut=False)

@@ -22,9 +22,9 @@ from pipelines.conflicts.result import (
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.tables import problems
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
-from pipelines.data.jsonl import OnError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
+from pipelines.option import OnError
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError
 

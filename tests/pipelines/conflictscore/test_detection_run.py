@@ -1,9 +1,6 @@
-"""Conflict Detection: decisions, runs that are killed, baselines, tables, mistakes."""
+"""Conflict Detection: decisions, baselines, tables, mistakes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,33 +16,23 @@ from pipelines.conflictscore.detection.detect import (
     overlap_relation,
     verdicts,
 )
-from pipelines.conflictscore.detection.experiment import EXPERIMENT
 from pipelines.data.records import Document
-from pipelines.experiment.execute import resume
-from pipelines.experiment.experiment import Work
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.report.table import records
-from pipelines.runs.folder import RunFolder
 from pipelines.text.words import content_words
 
 S, C, I, X = Relation  # noqa: E741
 LETTERS = {"s": S, "c": C, "i": I, "x": X}
 
 
-@dataclass
 class Letters:
     """A judge that reads the label off a document's first letter."""
 
-    refuses: dict[str, Exception] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    identity: str = "letters"
+    identity = "letters"
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         (claim,) = claims
-        self.asked.append(claim)
-        if claim in self.refuses:
-            raise self.refuses[claim]
         judgements = tuple(
             Judgement(
                 claim=claim,
@@ -94,19 +81,6 @@ EXAMPLES = (
 )
 
 
-def begun(path: Path) -> RunFolder:
-    path.mkdir(exist_ok=True)
-    return RunFolder(path)
-
-
-async def run(folder: RunFolder, judge: Letters, **how: Any) -> list[DetectionResult]:
-    config = {"data": "bench", "judge": "letters"}
-    work: Work[ContestedClaim, DetectionResult] = Work(
-        f"{EXPERIMENT.name}.letters", config, lambda example: detect(example, judge)
-    )
-    return await resume(EXPERIMENT, EXAMPLES, work, folder, made_with={}, **how)
-
-
 @pytest.mark.parametrize(
     ("letters", "status", "conflict"),
     [
@@ -120,11 +94,6 @@ async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bo
     result = await detect(example("one", letters, conflict=True), Letters())
     assert (result.status, result.conflict) == (status, conflict)
     assert [each.relation for each in result.judgements] == [LETTERS[w] for w in letters.split()]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return begun(tmp_path / "out")
 
 
 # Baselines
@@ -153,8 +122,8 @@ Results = dict[str, list[DetectionResult]]
 
 
 @pytest.fixture
-async def results(folder: RunFolder) -> Results:
-    return {"letters": await run(folder, Letters())}
+async def results() -> Results:
+    return {"letters": [await detect(one, Letters()) for one in EXAMPLES]}
 
 
 def row(table: object, **wanted: str) -> dict[str, object]:

@@ -46,7 +46,7 @@ async def test_the_entity_by_a_model(
 ) -> None:
     writes(endpoint, named)
     author = report_writer(client)
-    assert await main_entity(QUESTION, client, author.entity) == entity
+    assert await main_entity(QUESTION, client, author.prompts["entity"]) == entity
 
 
 async def test_three_prompts_that_differ_in_what_they_ask_for(

@@ -17,7 +17,8 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
     truth_judge,
 )
 from pipelines.conflictscore.truthfulqa.result import Item, Options, TruthResult, items_of
-from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
+from pipelines.data.records import Document
+from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.errors import InputError
 from serving.client import Client
 
@@ -28,7 +29,9 @@ ASKED = TruthfulQuestion(
     question="Can the wall be seen?",
     best_answer=TRUE,
     best_incorrect_answer=FALSE,
-    documents=tuple(FoundDocument(text=text) for text in (SAYS, DENIES, ELSE)),
+    documents=tuple(
+        Document(id=f"d{n}", text=text) for n, text in enumerate((SAYS, DENIES, ELSE), 1)
+    ),
 )
 HEDGED = "Some say that the wall is seen, others deny it."
 

@@ -19,8 +19,8 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import Scope, in_claims
-from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.search import in_claims
+from pipelines.conrag.settings import ConragSettings, Scope
 from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work

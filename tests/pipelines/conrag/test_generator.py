@@ -19,12 +19,11 @@ from pipelines.conrag.generation import (
     SENTENCES,
     FirstAnswer,
     GeneratedAnswer,
-    Sort,
     shown,
     write,
 )
 from pipelines.conrag.pipeline import conrag, evaluate
-from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.settings import ConragSettings, Sort
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
 from pipelines.retrieval.index import Retrieved

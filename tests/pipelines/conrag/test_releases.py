@@ -1,10 +1,10 @@
 """Claims to be measured on, from small files of the releases' own formats and from real ones."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from releases import lines
 
 from pipelines.conrag.data import (
     fever_passages,
@@ -206,58 +206,31 @@ def test_the_real_set(released_data: Path) -> None:
         assert all(units <= set(ids) for units in query.evidence)
 
 
-# FEVER's Wikipedia, a small dump of our own
-
-LONG = "Weirs_" + "of_the_north_" * 20
-LONG_CAFE = "Tearooms_" + "of_the_cafe\u0301_" * 20
-BRIDGE = "Alder_Bridge_-LRB-Maine-RRB-"
-THREE = {f"{BRIDGE}:1", f"{BRIDGE}:3", "Alder:0"}
-
-
-def page(title: str, *sentences: str) -> dict[str, str]:
-    lines = "\n".join(f"{number}\t{text}\tlink" for number, text in enumerate(sentences))
-    return {"id": title, "text": " ".join(sentences), "lines": lines}
-
-
-def dump(folder: Path, *more: dict[str, str]) -> Path:
-    folder.mkdir()
-    first = [
-        {"id": "", "text": "", "lines": ""},
-        page(BRIDGE, "", "It was opened in 1932 .", "", "Salmon pass below it ."),
-        page("Alder", "Alder is a tree ."),
-    ]
-    second = [
-        page(LONG, "Many weirs were built ."),
-        page("Cafe\u0301", "A café serves coffee ."),
-        page(LONG_CAFE, "They serve cake ."),
-        *more,
-    ]
-    for number, pages in enumerate((first, second), start=1):
-        text = "".join(f"{json.dumps(row)}\n" for row in pages)
-        (folder / f"wiki-{number:03}.jsonl").write_text(text)
-    return folder
-
-
-def claim(
-    text: str, label: str = "NOT ENOUGH INFO", *evidence: tuple[str, int], number: int = 1
-) -> dict[str, Any]:
-    sets = [[[1, 2, name, line]] for name, line in evidence] or [[[1, None, None, None]]]
-    return {"id": number, "claim": text, "label": label, "evidence": sets}
+# A dump of FEVER's Wikipedia, and claims that it holds evidence for
 
 
 def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "dev.jsonl"
-    rows = [
-        claim("Alder Bridge was opened in 1932.", "SUPPORTS", (BRIDGE, 1)),
-        claim("Alders are trees.", "SUPPORTS", ("Alder", 0), number=2),
-        claim("Salmon like Alder Bridge.", number=3),
+    bridge, dump = "Alder_Bridge_-LRB-Maine-RRB-", tmp_path / "wiki"
+    pages = {
+        bridge: "0\tIt was opened in 1932 .\n1\tSalmon pass below it .",
+        "Alder": "0\tAlder is a tree .",
+        "Cafe": "0\tSalmon is served there .",
+    }
+    claims = [
+        ("Alder Bridge was opened in 1932.", "SUPPORTS", [[[1, 2, bridge, 0]]]),
+        ("Alders are trees.", "SUPPORTS", [[[1, 2, "Alder", 0]]]),
+        ("Salmon like Alder Bridge.", "NOT ENOUGH INFO", [[[1, None, None, None]]]),
     ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    data = read("fever", path, corpus=dump(tmp_path / "wiki"))
+    dump.mkdir()
+    lines(dump / "wiki-001.jsonl", *({"id": name, "lines": text} for name, text in pages.items()))
+    names = ("id", "claim", "label", "evidence")
+    rows = [dict(zip(names, (n, *each), strict=True)) for n, each in enumerate(claims)]
+    data = read("fever", lines(tmp_path / "dev.jsonl", *rows), corpus=dump)
     search = in_claims(data, tmp_path / "index", method="bm25", among="own", embedder=None)
     with_evidence, _, without = data.queries
+    own = {f"{bridge}:0", f"{bridge}:1"}
     assert without.passages == ()
-    assert {found.passage.id for found in search.find(without, 5)} == THREE
-    assert {found.passage.id for found in search.find(with_evidence, 5)} == THREE - {"Alder:0"}
+    assert {found.passage.id for found in search.find(without, 5)} == own | {"Alder:0"}
+    assert {found.passage.id for found in search.find(with_evidence, 5)} == own

@@ -38,20 +38,13 @@ def test_the_content_decides_how_a_file_is_read(form: str, packed: bool, tmp_pat
     assert documents(first.context) == ("Ada Ng built the mill.", "The mill was built by Bo Li.")
 
 
-@pytest.mark.parametrize(
-    ("given_", "read"),
-    [
-        ("1902", ("1902",)),
-        (["1902", " 1902 ", ""], ("1902",)),
-        (["b", "a"], ("b", "a")),
-        ("['Ada Ng', \"Ng's mill\"]", ("Ada Ng", "Ng's mill")),
-        ("['Ada Ng'\n \"Ng's mill\" 'it']", ("Ada Ng", "Ng's mill", "it")),
-        ("[a", ("[a",)),
-    ],
-)
-def test_answers_are_one_string_or_several(given_: object, read: object, tmp_path: Path) -> None:
-    (question,) = faitheval.read(lines(tmp_path / "f.jsonl", ROW | {"answers": given_}))
-    assert question.answers == read
+def test_empty_and_repeated_answers_are_dropped(tmp_path: Path) -> None:
+    given_ = ROW | {"answers": ["b", "1902", " 1902 ", ""]}
+    (question,) = faitheval.read(lines(tmp_path / "f.jsonl", given_))
+    assert question.answers == ("b", "1902")
+    assert "'answers' is empty" in refusal(
+        faitheval.read, lines(tmp_path / "e.jsonl", ROW | {"answers": [" "]})
+    )
 
 
 @pytest.mark.parametrize(

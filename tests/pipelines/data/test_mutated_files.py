@@ -46,7 +46,7 @@ from pipelines.data import (
 from pipelines.errors import InputError
 from pipelines.judge import examples
 from pipelines.npov.example import read_annotated
-from pipelines.npov.topics import SAMPLE_TOPICS
+from pipelines.npov.settings import SAMPLE_TOPICS
 
 ROWS = 3
 """Of a real file, so many entries are changed and read."""

@@ -42,7 +42,7 @@ MACNOISE: dict[str, Any] = {
     "pert_lbls": [1, 0],
     "pert_lbls_25": [0, 0],
 }
-CLIMATE = {
+CLIMATE: dict[str, Any] = {
     "claim_id": "0",
     "claim": "It warms.",
     "claim_label": "DISPUTED",
@@ -142,39 +142,8 @@ def test_contraqa_finds_the_false_paragraph(fake_id: str, tmp_path: Path) -> Non
     queries = tmp_path / "queries.json"
     queries.write_text(json.dumps([QUERY]))
     (question,) = contraqa.read(queries, corpus)
-    assert question.fakes == (FAKE,)
+    assert question.fake == FAKE
     assert question.answers == ("1932", "May 1932")
-
-
-OLDER = [
-    {"_id": "71", "title": "Old_Bridge:::Wiki", "text": QUERY["context"], "metadata": {}},
-    {"_id": "72", "title": "Old_Bridge:::FAKE_Human", "text": FAKE, "metadata": {}},
-    {"_id": "73", "title": "Old_Bridge:::FAKE_BART", "text": f"{FAKE} Others deny it."},
-    {"_id": "74", "title": "Toll:::FAKE_Human", "text": "Crossing is free."},
-]
-
-
-@pytest.mark.parametrize(
-    ("links", "fakes"),
-    [
-        # linked false paragraphs are those of the question, whatever the words say
-        ("query-id\tcorpus-id\tscore\nq1\t71\t1\nq1\t74\t1\n", ("Crossing is free.",)),
-        ("q1\t0\t71\t1\nq1\t0\t73\t1\n", (f"{FAKE} Others deny it.",)),
-        # the true one alone is linked: then the closest of its title, as without links
-        ("q1\t71\t1\nq1\t74\t0\n", (FAKE,)),
-    ],
-)
-def test_contraqa_follows_links(links: str, fakes: tuple[str, ...], tmp_path: Path) -> None:
-    corpus = lines(tmp_path / "corpus.jsonl", *OLDER)
-    metadata = {"answers": ["1932", "May 1932"]}
-    older = {"_id": "q1", "text": QUERY["question"], "metadata": metadata}
-    (tmp_path / "q_rel_dev.tsv").write_text(links)
-    for query in (QUERY, older):
-        queries = lines(tmp_path / "queries.jsonl", query)
-        (question,) = contraqa.read(queries, corpus, tmp_path / "q_rel_dev.tsv")
-        assert question.fakes == fakes
-        assert question.context == QUERY["context"]
-        assert (question.title, question.answers) == ("Old Bridge", ("1932", "May 1932"))
 
 
 def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
@@ -197,7 +166,8 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
         (macnoise.read, MACNOISE, {"pert_lbls": [2, 0]}),
         (ambigdocs.read, AMBIGDOCS, {"documents": AMBIGDOCS["documents"][:1]}),
         (conflictingqa.read, CONFLICTINGQA, {"stance": "maybe"}),
-        (climate_fever.read, CLIMATE, {"claim_label": 4}),
+        (climate_fever.read, CLIMATE,
+         {"evidences": [CLIMATE["evidences"][0] | {"evidence_label": 3}]}),
     ],
 )  # fmt: skip
 def test_records_that_contradict_their_format(

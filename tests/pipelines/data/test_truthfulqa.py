@@ -53,7 +53,7 @@ def test_documents_of_a_file(tmp_path: Path) -> None:
         {"question": "is  it FLAT?", "documents": [{"url": "u", "title": "t", "text": "It is."}]},
     )
     first, second = read(data, found)
-    (document,) = first.read_documents(10)
+    (document,) = first.documents
     assert (document.id, document.title, document.url, document.text) == ("d1", "t", "u", "It is.")
     assert second.documents == ()
     assert digest(data) != digest(data, found)

@@ -111,7 +111,6 @@ async def test_unreadable_replies_are_no_judgements_to_keep(store: JudgementStor
     asked = Scripted(invalid=("BB.",))
     first = await stored(asked, store)(["A.", "BB."], DOCUMENTS)
     assert sum(j.relation is Relation.INVALID for j in first.judgements) == 3
-    assert len(store) == 3
     assert await stored(asked, store)(["A.", "BB."], DOCUMENTS) == first
     assert asked.calls[1] == (["BB."], ["d1", "d2", "d3"])
 
@@ -138,7 +137,7 @@ async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
             labelled = await stored(asked, store)(claims, documents)
             assert labelled == await Scripted()(claims, documents)
         distinct = {pair for claims, own in seen for pair in product(claims, [d.id for d in own])}
-        assert asked.pairs == len(distinct) == len(store)
+        assert asked.pairs == len(distinct)
 
 
 async def test_pairs_are_asked_in_as_few_calls_as_there_are_sets_of_claims() -> None:
@@ -159,4 +158,3 @@ async def test_a_row_that_is_no_judgement_is_made_again(store: JudgementStore) -
     for _ in range(2):
         assert await stored(asked, store)(["A.", "BB."], DOCUMENTS[:1]) == first
     assert asked.calls == [(["A."], ["d1"])]
-    assert len(store) == 2

@@ -7,7 +7,6 @@ from debates import asking, documents, readers, schema_of
 from scripted import prompt_of
 
 from pipelines.madam_rag.baselines import (
-    ConsolidatedDocument,
     astute_rag,
     baseline_prompts,
     concatenated,
@@ -26,10 +25,9 @@ async def test_in_free_text(tmp_path: Path) -> None:
     async with asking(tmp_path, lambda _: said) as (client, requests):
         assert (await no_rag(QUESTION, client, PROMPTS, TEXT)).answers == ("1856",)
         assert (await concatenated(QUESTION, DOCUMENTS, client, PROMPTS, TEXT)).answers == ("1856",)
-        found, path = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, TEXT)
-    assert found.answers == ("1856",)
-    assert path.internal == (said,)
-    assert path.contexts == ((ConsolidatedDocument(text=said, source="both", documents=()),),)
+        made = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, TEXT)
+    assert made.concluded.answers == ("1856",)
+    assert prompt_of(requests[-1]).count(said) == 2, "what was recalled, and the context made of it"
     assert not any("response_format" in request for request in requests)
     asked = ["All Correct Answers: []" in prompt_of(request) for request in requests]
     assert asked == [True, True, False, False, True]
@@ -40,11 +38,10 @@ async def test_it_can_consolidate_more_than_once_or_never(tmp_path: Path) -> Non
         await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON, consolidations=0)
         assert [schema_of(r) for r in requests] == ["PassagesJson", "FinalJson"]
         requests.clear()
-        _, path = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON, consolidations=2)
+        made = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON, consolidations=2)
     assert [schema_of(r) for r in requests] == ["ContextJson", "ContextJson", "FinalJson"]
     assert "CONSOLIDATED" in prompt_of(requests[1])
-    assert len(path.contexts) == 2
-    assert path.calls == 4
+    assert made.calls == 4
 
 
 async def test_a_step_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -52,8 +49,8 @@ async def test_a_step_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
         return readers(request) if schema_of(request) == "FinalJson" else "{"
 
     async with asking(tmp_path, said) as (client, requests):
-        found, path = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON)
-    assert [each.partition(":")[0] for each in path.problems] == ["recall", "consolidation"]
+        made = await astute_rag(QUESTION, DOCUMENTS, client, PROMPTS, JSON)
+    assert [step.partition(":")[0] for step in made.left_out] == ["recall", "consolidation"]
     assert "From a search:\n<<DOCUMENT 1 " in prompt_of(requests[-1])
-    assert found.answers == ("1777",)
-    assert found.problem is None
+    assert made.concluded.answers == ("1777",)
+    assert made.concluded.problem is None

@@ -7,15 +7,8 @@ from releases import FAITHEVAL as FAITH
 from releases import RAMDOCS as RAM
 from releases import lines
 
-from pipelines.madam_rag.data import (
-    AMBIGDOCS,
-    FAITHEVAL,
-    RAMDOCS,
-    DatasetName,
-    GivenDocument,
-    Question,
-    read,
-)
+from pipelines.madam_rag.data import AMBIGDOCS, FAITHEVAL, RAMDOCS, GivenDocument, Question, read
+from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical
 
 
@@ -37,7 +30,7 @@ def test_a_question_of_ramdocs(tmp_path: Path) -> None:
         ("In 1954.", None, "misinfo", "1954"),
         ("On flour.", None, "noise", None),
     ]
-    # The third gold answer is the first in another spelling; of the wrong ones, one stands twice,
+    # The third gold answer is the first in another spelling; of the wrong ones, one appears twice,
     # one is empty, and one is a gold answer.
     assert question.gold == (("15 July 1905",), ("1911",))
     assert question.wrong == ("1954",)

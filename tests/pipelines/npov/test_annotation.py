@@ -39,7 +39,7 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
         Omission(side="pro", argument=0, span=(8, 30)),
         Omission(side="con", argument=0, span=(19, 26)),
     )
-    assert (found.id, found.source, found.overlap) == ("dams/1", "dams/1", None)
+    assert (found.id, found.source) == ("dams/1", "dams/1")
     assert (found.hallucination, found.coverage) == ("full", "ambiguous")
 
 
@@ -76,5 +76,5 @@ def test_what_is_wrong_is_said(tmp_path: Path, changed: dict[str, Any], problem:
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r":2: the id 'dams/1' stands twice"):
+    with pytest.raises(InputError, match=r":2: the id 'dams/1' appears twice"):
         read_annotated(written(tmp_path, LINE, LINE))

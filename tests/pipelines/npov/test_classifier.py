@@ -5,15 +5,14 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
+from soft_prompts import soft_prompt
 from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
 from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_score
 from pipelines.npov.example import NpovExample, npov_prompt, response_pair
 from pipelines.npov.result import ErrorKind
-from pipelines.npov.soft_prompt import SoftPrompt, TunedOn, TuningSettings
 
 DAM = NpovExample(
     question="Should the dam stay?",
@@ -23,14 +22,7 @@ DAM = NpovExample(
     opening="People see this differently.",
     topic="dams",
 )
-SOFT = SoftPrompt(
-    vectors=np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32),
-    model="ab" * 32,
-    task="coverage",
-    settings=TuningSettings(),
-    curve=((0, 1.0),),
-    tuned_on=TunedOn(learned=(), watched=()),
-)
+SOFT = soft_prompt(task="coverage")
 
 FIGURE_4 = """\
 User question: {Should the dam stay?}.
@@ -109,22 +101,11 @@ def test_the_score_by_hand_where_labels_have_several_tokens(no: str) -> None:
     assert model.read == (2 if rest else 1)
 
 
-@pytest.mark.parametrize("soft", [None, SOFT])
-@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
-def test_scores_are_shares_and_the_same_again(architecture: str, soft: SoftPrompt | None) -> None:
-    decoder = loaded(architecture)
-    score = error_score(decoder, DAM, "coverage", soft)
-    assert 0 <= score <= 1
-    assert error_score(decoder, DAM, "coverage", soft) == score
-
-
 def test_a_soft_prompt_changes_scores_and_must_fit() -> None:
     decoder = loaded()
     bare = error_score(decoder, DAM, "coverage")
     tuned = error_score(decoder, DAM, "coverage", SOFT, model=SOFT.model)
     assert bare != pytest.approx(tuned, abs=1e-3)
-    with pytest.raises(InputError, match="tuned for coverage, not for hallucination"):
-        error_score(decoder, DAM, "hallucination", SOFT)
     with pytest.raises(InputError, match="tuned for another model"):
         error_score(decoder, DAM, "coverage", SOFT, model="cd" * 32)
     long = DAM.model_copy(update={"response": "water " * 400})

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from pipelines.data.procon import Topic, read
 from pipelines.errors import InputError
-from pipelines.npov.topics import SAMPLE_TOPICS, retrieve, topic_of
+from pipelines.npov.settings import SAMPLE_TOPICS
+from pipelines.npov.topics import retrieve, topic_of
 
 
 def topic(name: str, question: str, pro: int = 3, con: int = 4) -> Topic:

@@ -2,17 +2,15 @@
 
 from collections import Counter
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.npov.example import SIDES, AnnotatedExample, NpovExample
+from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.generator import Lesson, lessons, pairs_of, tuned_on
 from pipelines.npov.soft_prompt import TunedOn, refuse_shared
-from pipelines.npov.synthesis import with_synthetic_errors
 from pipelines.npov.topics import Subject, by_topic
 
 TOPIC = Topic(
@@ -44,26 +42,6 @@ def taught(task: Any, **options: Any) -> list[Lesson]:
     found = by_topic(ORGANIC, [TOPIC])
     how: Any = {"per_topic": 0, "seed": 0, **options}
     return lessons([TOPIC], task, annotated=found, **how)
-
-
-def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None:
-    """Section 4.2: an unused argument of the topic more, a given one fewer, or both."""
-    for seed in range(9):
-        made = with_synthetic_errors(annotated(), TOPIC, Random(seed))
-        assert [(each.coverage, each.hallucination) for each in made] == [
-            ("full", "none"), ("none", "full"), ("full", "full"),
-        ]  # fmt: skip
-        for each, fewer, more in zip(made, (0, 1, 1), (1, 0, 1), strict=True):
-            assert (each.source, each.example.response) == ("g", RESPONSE)
-            given = [one for side in SIDES for one in each.example.arguments(side)]
-            before = [*TOPIC.pro[:2], *TOPIC.con[:1]]
-            assert len({*before} - {*given}) == fewer
-            assert {*given} - {*before} <= {TOPIC.pro[2], TOPIC.con[1]}
-            assert len({*given} - {*before}) == more
-            assert {*each.example.pro} <= {*TOPIC.pro}
-    alone = TOPIC.model_copy(update={"pro": TOPIC.pro[:2], "con": TOPIC.con[:1]})
-    made = with_synthetic_errors(annotated(), alone, Random(0))
-    assert [each.id for each in made] == ["g+added"], "no argument is unused"
 
 
 @pytest.mark.parametrize(

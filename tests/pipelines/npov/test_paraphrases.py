@@ -2,19 +2,18 @@
 
 import json
 from pathlib import Path
-from statistics import mean
 
 import pytest
 
 from pipelines.data.procon import read as read_topics
 from pipelines.errors import InputError
+from pipelines.npov.settings import SAMPLES
 from pipelines.npov.synthesis import (
     argument_digest,
     read_paraphrases,
     rewording,
     synthetic_examples,
 )
-from pipelines.npov.topics import SAMPLES
 
 LINE = {"argument": "Salmon  come back.", "paraphrase": "Fish return."}
 
@@ -54,7 +53,6 @@ def test_the_bundled_ones_reword_the_real_arguments(released_data: Path) -> None
     reword = rewording(known)
     arguments = [each for topic in topics for each in (*topic.pro, *topic.con)]
     assert sum(reword(each) is not None for each in arguments) == len(known) >= 160
-    examples = synthetic_examples(topics, per_topic=4, seed=0, design="paper", reword=reword)
+    examples = synthetic_examples(topics, per_topic=4, seed=0, reword=reword)
     right = [each for each in examples if each.error_free]
     assert len(right) >= 60
-    assert mean(each.overlap or 0 for each in right) < 0.3

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soft_prompts
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
@@ -20,16 +21,8 @@ MODEL = "ab" * 32
 
 
 def soft_prompt(**changed: Any) -> SoftPrompt:
-    values = np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
-    known: dict[str, Any] = {
-        "vectors": values,
-        "model": MODEL,
-        "task": "coverage",
-        "settings": TuningSettings(),
-        "curve": ((0, 2.5), (250, 0.75), (500, 0.75)),
-        "tuned_on": TunedOn(learned=(), watched=()),
-    }
-    return SoftPrompt(**known | changed)
+    known = {"task": "coverage", "curve": ((0, 2.5), (250, 0.75), (500, 0.75))}
+    return soft_prompts.soft_prompt(width=8, **known | changed)
 
 
 @given(st.integers(0, 2**32 - 1))

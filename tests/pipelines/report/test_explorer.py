@@ -252,7 +252,8 @@ def test_few_examples_are_cautioned_against() -> None:
 
 def test_small_models_are_named_on_the_first_line() -> None:
     used = [ModelUsed("judge", name) for name in ("smollm2-135m-instruct", "llama-8b", "v135mx")]
-    (said,) = glance.cautions([], used)
+    said, judge = glance.cautions([], [*used, ModelUsed("judge", "contested-nli")])
+    assert judge == "contested-nli is a small judge: it misses paraphrased conflicts."
     assert said.startswith("smollm2-135m-instruct is a small model")
 
 

@@ -26,7 +26,6 @@ VALUES = np.array([[0.0, 0.8], [0.9, 0.001], [0.1, 0.01], [0.0, 0.0]])
 MAP = heatmap(GIVEN, RESPONSE, VALUES, left_out="left out?", added="added?", limit=0.01)
 TOKENS = WordMap(
     encoded=Encoded("Go. Autonomy?", " Yes.", (0, 1, 2, 3, 4), 4, ()),
-    salience=np.zeros((5, 1)),
     given=((Found("Go", 0, 2, (0,)),), (Found("Auto", 4, 8, (1,)), Found("nomy", 8, 12, (2,)))),
     response=((Found("Yes", 14, 17, (4,)),),),
     values=np.array([[0.0], [0.25], [0.75]]),
@@ -51,7 +50,6 @@ def test_texts_have_the_scores_of_their_words() -> None:
         Words("Autonomy?", (Word(0, 4, 0.25), Word(4, 8, 0.75))),
     )
     assert response == (Words("Yes.", (Word(0, 3, 0.75),)),)
-    assert sides(TOKENS, *SPANS, "sum")[1][0].words[0].share == 1
 
 
 def opened(reading: Reading, folder: Path, shown: Heatmap = MAP, width: int = 1200) -> Page:

@@ -171,4 +171,4 @@ def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Script
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=20)
     assert process.returncode == 0
-    assert said == "Ctrl-C stops it; jobs under way begin again next time.\n"
+    assert said == "Ctrl-C stops it; unfinished jobs start again next time.\n"
