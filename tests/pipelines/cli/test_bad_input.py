@@ -283,7 +283,7 @@ BENCH = "lab conflictbench --release"
         ("debate Q? --documents samples/bridge/lost.txt", "lost.txt does not exist"),
         ("ask 'It is old.' --index guide.txt", "is a file"),
         ("ask 'It is old.' --sort model", "add --generator model"),
-        ("index build picture.png", "of no kind that is read"),
+        ("index build picture.png", "cannot be read; documents end in"),
         ("index build empty", "holds no document"),
         ("index build void.jsonl", "has no entry; name a file with one JSON object per line"),
         ("screen lost.txt", "lost.txt does not exist; check the path"),
