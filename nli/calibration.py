@@ -188,7 +188,7 @@ def read(folder: Path) -> Calibration | None:
             " contested lab calibrate"
         ) from error
     except OSError as error:
-        raise TaggerError(f"{file} cannot be read ({error.strerror}); mend that first") from error
+        raise TaggerError(f"{file} cannot be read ({error.strerror}); fix that first") from error
     if calibration.weights and calibration.weights != weights_digest(folder):
         raise TaggerError(
             f"{file} was fitted to other weights than lie beside it; calibrate again:"

@@ -4,7 +4,7 @@
 class TaggerError(Exception):
     """A fault outside this program: a model folder, a data file, a text that does not fit.
 
-    The message is one line that says what is wrong, where, and how to mend it. Commands print it
+    The message is one line that says what is wrong, where, and how to fix it. Commands print it
     and exit with code 2.
     """
 

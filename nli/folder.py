@@ -183,7 +183,7 @@ def _digest(folder: Path, patterns: Iterable[str]) -> str:
 
 
 def _unreadable(path: Path, error: OSError) -> TaggerError:
-    return TaggerError(f"{path} cannot be read ({error.strerror}); mend that first")
+    return TaggerError(f"{path} cannot be read ({error.strerror}); fix that first")
 
 
 def read_object(file: Path) -> dict[str, Any]:

@@ -103,5 +103,5 @@ def _names(config: Mapping[str, Any]) -> list[str]:
     except (TypeError, ValueError):
         by_number = {}
     if sorted(by_number) != list(range(len(given))):
-        raise TaggerError("id2label does not number the labels 0, 1, 2; mend it")
+        raise TaggerError("id2label does not number the labels 0, 1, 2; fix it")
     return [by_number[number] for number in range(len(by_number))]

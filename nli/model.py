@@ -196,13 +196,13 @@ class Encoder:
     def _refuse_what_is_no_number(self, logits: NDArray[np.float32]) -> None:
         if np.isfinite(logits).all():
             return
-        mend = (
+        fix = (
             "its weights are damaged, fetch the model again"
             if self.precision == "fp32"
             else "load it in fp32, and fetch the model again if that does not help"
         )
         raise TaggerError(
-            f"{self.folder} gives scores that are not numbers in {self.precision}; {mend}"
+            f"{self.folder} gives scores that are not numbers in {self.precision}; {fix}"
         )
 
     def _attempted(self, batch: Sequence[Encoded]) -> NDArray[np.float32] | None:

@@ -1,4 +1,4 @@
-"""Errors that a person can mend, and an explanation of failed imports."""
+"""Errors that a person can fix, and an explanation of failed imports."""
 
 import sys
 
@@ -8,7 +8,7 @@ _OURS = {"serving", "nli", "salience", "pipelines"}
 class ServingError(Exception):
     """A fault outside this program: a model folder, a server, an endpoint, a machine too small.
 
-    The message is one line that says what is wrong, where, and how to mend it. Commands print it
+    The message is one line that says what is wrong, where, and how to fix it. Commands print it
     and exit with code 2.
     """
 

@@ -243,7 +243,7 @@ def default_name() -> str:
 def _explain(error: ValidationError) -> str:
     """The first fault in one line, with the number of the others."""
     faults = error.errors(include_url=False)
-    # A misspelt key also leaves another one missing; the misspelling is the one to mend.
+    # A misspelt key also leaves another one missing; the misspelling is the one to fix.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")

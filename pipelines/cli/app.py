@@ -171,7 +171,7 @@ files that decide a model's answers is stored beside the folder, their digest in
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 is success, 2 a mistake that the user can mend (one line on standard error), 130 an interrupt.
+    0 is success, 2 a mistake that the user can fix (one line on standard error), 130 an interrupt.
     Anything else is a fault of this program and shows its traceback.
     """
     go_offline()

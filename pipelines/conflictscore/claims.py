@@ -18,6 +18,7 @@ from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.citations import without_marks
+from pipelines.text.refusals import is_unknown
 from pipelines.text.standing import joined, standing
 from pipelines.text.words import says, statements
 from serving.calls import Sampling
@@ -77,9 +78,11 @@ COPIED = (
 """Why there is no claim if a small model made none."""
 NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
 """Why there is no claim if no model is asked."""
+DECLINED = "no claim to judge: the response only says that it has no answer"
+"""Why there is no claim if no model is asked and the response is a refusal."""
 NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
 """Why there is no claim if claims came with the response."""
-RULES = 5
+RULES = 6
 """Raise it when claims are read from texts in another way, so that run folders do not mix both."""
 
 
@@ -179,11 +182,21 @@ def shared_words(claim: str, text: str) -> float:
 def sentence_claims(response: str, question: str | None = None) -> tuple[str, ...]:
     """The statements of a response as claims, without citation marks; no model is asked.
 
-    A leading pronoun is replaced by its subject, and a contrast stays with what it answers.
+    A leading pronoun is replaced by its subject, and a contrast stays with what it answers. A
+    sentence that only says that it has no answer is left out.
     """
     text = without_marks(response)
+    if is_unknown(text):
+        return ()
     sentences = [text[slice(*span)] for span in statements(text)]
-    return distinct(joined(standing(sentences, question)))
+    answering = [sentence for sentence in sentences if not is_unknown(sentence)]
+    return distinct(joined(standing(answering, question)))
+
+
+def whole_claim(response: str) -> tuple[str, ...]:
+    """The response as its only claim; none if it says nothing, or only that it has no answer."""
+    text = without_marks(response)
+    return (response,) if says(text) and not is_unknown(text) else ()
 
 
 def reply_tokens(response: str, client: Client) -> int:

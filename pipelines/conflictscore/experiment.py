@@ -13,6 +13,7 @@ from pipelines.data.records import Example
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.judge.run_judge import threshold_of
+from pipelines.report import glance
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
@@ -57,7 +58,8 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
 
 def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
-    told = f"{len(data.examples):,} responses from {data.name}, judged by {settings.judge}{claims}"
+    responses = glance.count(len(data.examples), "response")
+    told = f"{responses} from {data.name}, judged by {settings.judge}{claims}"
     if settings.judge == "cascade" and needs.tagger is not None:
         told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
     return told

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipelines.conflictscore.claims import (
     CHARACTERS_PER_CLAIM,
+    DECLINED,
     NOTHING_GIVEN,
     NOTHING_SAID,
     RULES,
@@ -16,6 +17,7 @@ from pipelines.conflictscore.claims import (
     decomposition_prompt,
     distinct,
     sentence_claims,
+    whole_claim,
 )
 from pipelines.conflictscore.result import Result, relations_by_claim
 from pipelines.conflictscore.scores import (
@@ -37,7 +39,7 @@ from pipelines.judge.store import JudgementStore
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks
-from pipelines.text.words import says
+from pipelines.text.words import statements
 from serving.client import Client
 
 
@@ -75,10 +77,9 @@ class Scorer:
             "settings": self.settings.model_dump(),
             "prompts": {prompt.name: prompt.digest for prompt in (*further, *self.prompts)},
             "sampling": {"temperature": 0.0, "seed": 0},
+            "decomposition": RULES,
             **self.judge.about(),
         }
-        if self.settings.claims != "whole":
-            config["decomposition"] = RULES
         if self.judge.model is None and self.decomposition and self.client is not None:
             config["splitter"] = model_of(self.client)
         return config
@@ -171,8 +172,9 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     if settings.claims == "sentences":
         claims = sentence_claims(response, example.question)
     else:
-        claims = (response,) if says(without_marks(response)) else ()
-    return Decomposition(claims, problem=None if claims else NOTHING_SAID)
+        claims = whole_claim(response)
+    unsaid = DECLINED if statements(without_marks(response)) else NOTHING_SAID
+    return Decomposition(claims, problem=None if claims else unsaid)
 
 
 def result(example: Example, **outcome: object) -> Result:
@@ -200,11 +202,12 @@ def scoring(
     length = 4 * response if isinstance(response, int) else len(response)
     known = distinct(claims) if claims is not None else ()
     if not known and isinstance(response, str) and not settings.splits:
-        known = sentence_claims(response) if settings.claims == "sentences" else (response,)
+        split = sentence_claims if settings.claims == "sentences" else whole_claim
+        known = split(response)
     if known:
         return judging(settings, documents, claims=len(known))
     most = {"whole": 1, "salient": settings.k}.get(
         settings.claims, length // CHARACTERS_PER_CLAIM + 2
     )
-    split = calls(1, 0 if written else 1) if settings.splits else Cost()
-    return split + judging(settings, documents, claims=most, least=0)
+    splitting = calls(1, 0 if written else 1) if settings.splits else Cost()
+    return splitting + judging(settings, documents, claims=most, least=0)

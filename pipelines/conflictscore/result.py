@@ -38,8 +38,9 @@ class Result(Score, Response):
     """A scored response, or the reason why it has no score: one line of `conflictscore.jsonl`.
 
     Attributes:
-        status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
-            could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
+        status: "scored"; "invalid" (it makes no claim, the reply to the decomposition could not be
+            read, or no claim could be judged); "failed" (the pipeline stopped; asked again when
+            the run is resumed).
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         copied_claims: Claims that the model copied from its prompt's examples; left out.
         undetermined_claims: Claims left out of CS-C, since unreadable judgements could make them a

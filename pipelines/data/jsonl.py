@@ -6,18 +6,33 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from pipelines.data.records import Example, Record
+from pipelines.data.records import (
+    DOCUMENT_CALLED,
+    Document,
+    Example,
+    Record,
+    called_in,
+    names_given,
+)
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.option import OnError
 
+Place = tuple[int | str, ...]
+"""Where in a value a field is, as pydantic gives it."""
+
 MARK = codecs.BOM_UTF8
 """A byte order mark; it may stand before the first line."""
+
+MOST_FIELDS = 10
+"""Most fields that a message lists."""
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 
@@ -128,7 +143,12 @@ def _record(raw: bytes, number: int) -> Record:
                 "a \\u escape is half of a character (a lone surrogate); write both halves, or the "
                 "character itself"
             ) from error
-        raise InputError(first_problem(error, "see docs/input.md", _EMPTY)) from error
+        if not isinstance(value, dict):
+            raise InputError(first_problem(error, "see docs/input.md")) from error
+        instead = _fields_instead(value)
+        hints = {**_EMPTY, "missing": instead, "no_response": instead}
+        place = partial(_place_in, value)
+        raise InputError(first_problem(error, "see docs/input.md", hints, place)) from error
     if len(record.responses or ()) < len(value.get("responses") or ()):
         raise InputError("two of the 'responses' have the same name; make them distinct")
     return record
@@ -148,9 +168,10 @@ def parse(
         )
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        comma = " (a trailing comma?)" if error.doc[: error.pos].rstrip().endswith(",") else ""
         raise InputError(
-            f"{where}not valid JSON at {line}column {error.colno}: {error.msg}; write one object "
-            "per line, or one list"
+            f"{where}not valid JSON at {line}column {error.colno}: {error.msg}{comma}; write one "
+            "object per line, or one list"
         ) from error
     except InputError as error:
         raise InputError(f"{where}{error}") from None
@@ -197,22 +218,63 @@ _EMPTY = {
 }
 
 
-def first_problem(error: ValidationError, hint: str, hints: Mapping[str, str] = {}) -> str:
-    """The first wrong field, the number of others, and how to mend it, in one line.
+def _fields_instead(record: Mapping[str, Any]) -> str:
+    """A hint for a record without documents or response: which fields it has instead."""
+    called = called_in(record)
+    known = names_given(record, Record, called).values()
 
-    `hints` maps pydantic's error types to hints that replace `hint`.
+    def told(name: str) -> str:
+        if meant := get_close_matches(name, called, 1, 0.8):
+            return f"'{name}' (did you mean '{meant[0]}'?)"
+        if isinstance(record[name], list) and any(isinstance(one, dict) for one in record[name]):
+            return f"'{name}' (a list; if it holds the records, write that list alone)"
+        return f"'{name}'"
+
+    unknown = [told(name) for name in record if name not in known]
+    has = f"the record has {', '.join(unknown[:MOST_FIELDS])}; " if unknown else ""
+    return f"{has}see docs/input.md"
+
+
+def _place_in(record: Mapping[str, Any], place: Place) -> str:
+    """A field as the user's record names it; entries count from 1."""
+    field, *inner = place
+    name = names_given(record, Record, called_in(record)).get(str(field), str(field))
+    if not inner or not isinstance(inner[0], int):
+        return _place((name, *inner))
+    entry = f"entry {inner[0] + 1} of '{name}'"
+    document = record[name][inner[0]] if isinstance(record[name], list) else record[name]
+    if len(inner) == 1 or not isinstance(document, dict):
+        return entry
+    part = str(inner[1])
+    names = names_given(document, Document, DOCUMENT_CALLED)
+    return f"the field '{names.get(part, part)}' of {entry}"
+
+
+def _place(place: Place) -> str:
+    return f"the field '{'.'.join(map(str, place))}'"
+
+
+def first_problem(
+    error: ValidationError,
+    hint: str,
+    hints: Mapping[str, str] = {},
+    place: Callable[[Place], str] = _place,
+) -> str:
+    """The first wrong field, the number of others, and how to fix it, in one line.
+
+    `hints` maps pydantic's error types to hints that replace `hint`; `place` names the field.
     """
     first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    where = place(first["loc"]) if first["loc"] else ""
     match first["type"]:
         case "missing":
-            what = f"the field '{place}' is missing"
+            what = f"{where} is missing"
         case "extra_forbidden":
-            what = f"there is no field '{place}'"
+            what = f"there is no {where.removeprefix('the ')}"
         case "string_too_short" | "too_short":
-            what = f"the field '{place}' is empty"
+            what = f"{where} is empty"
         case _:
             message = first["msg"].removeprefix("Value error, ")
-            what = f"the field {place!r}: {message}" if place else message
+            what = f"{where}: {message}" if where else message
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"{what}{more}; {hints.get(first['type'], hint)}"

@@ -13,6 +13,7 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 Item = TypeVar("Item")
 
@@ -29,12 +30,16 @@ Identifier = Annotated[
 ]
 """A name; a number is one, too."""
 
+_DOCUMENTS = ("retrieved_contexts", "retrieval_context", "docs", "contexts", "context")
 CALLED: Final = {
-    **dict.fromkeys(("docs", "context", "contexts", "retrieved_contexts"), "documents"),
-    **dict.fromkeys(("answer", "output", "prediction"), "response"),
+    **dict.fromkeys(_DOCUMENTS, "documents"),
+    **dict.fromkeys(("actual_output", "answer", "output", "prediction"), "response"),
     **dict.fromkeys(("query", "input", "user_input"), "question"),
 }
-"""Field names of a record in RAGAS, TruLens and Haystack -> our names."""
+"""Field names of a record in RAGAS, TruLens, Haystack and DeepEval -> our names.
+
+Earlier names take precedence: DeepEval's `context` is what should have been retrieved.
+"""
 
 DOCUMENT_CALLED: Final = dict.fromkeys(("content", "page_content", "contents"), "text")
 """The same for a document."""
@@ -84,28 +89,34 @@ Documents = Annotated[NonEmpty[Document], AfterValidator(_with_distinct_ids)]
 """At least one document, with distinct ids."""
 
 
+def called_in(record: Mapping[str, Any]) -> dict[str, str]:
+    """`CALLED`; but `answer` beside `responses` is not one of them."""
+    several = "responses" in record
+    return {name: ours for name, ours in CALLED.items() if ours != "response" or not several}
+
+
+def names_given(
+    given: Mapping[str, Any], model: type[BaseModel], called: dict[str, str]
+) -> dict[str, str]:
+    """Field of the model -> its name in the input: ours, else the first of `called`."""
+    others = {ours: name for name, ours in reversed(called.items()) if name in given}
+    return others | {name: name for name in model.model_fields if name in given}
+
+
 def known_fields(
-    given: Mapping[str, Any], model: type[BaseModel], called: Mapping[str, str]
+    given: Mapping[str, Any], model: type[BaseModel], called: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields of a model, some under other names, and the remaining input.
-
-    Our name takes precedence over another one for the same field, which then remains.
 
     Raises:
         ValueError: A name looks like a misspelt field.
     """
-    known = {name: value for name, value in given.items() if name in model.model_fields}
-    other: dict[str, Any] = {}
-    for name, value in given.items():
-        if name in known:
-            continue
-        if called.get(name, name) in model.model_fields and called[name] not in known:
-            known[called[name]] = value
-        elif name not in called and (meant := get_close_matches(name, model.model_fields, 1, 0.8)):
+    names = names_given(given, model, called)
+    other = {name: value for name, value in given.items() if name not in names.values()}
+    for name in other:
+        if name not in called and (meant := get_close_matches(name, model.model_fields, 1, 0.8)):
             raise ValueError(f"there is no field '{name}', did you mean '{meant[0]}'")
-        else:
-            other[name] = value
-    return known, other
+    return {ours: given[name] for ours, name in names.items()}, other
 
 
 def as_document(given: Any, number: int) -> Any:
@@ -148,13 +159,7 @@ class Record(BaseModel, frozen=True, extra="forbid"):
     def _under_our_names(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        # `answer` beside `responses` is not one of them.
-        called = {
-            name: ours
-            for name, ours in CALLED.items()
-            if ours != "response" or "responses" not in given
-        }
-        known, other = known_fields(given, cls, called)
+        known, other = known_fields(given, cls, called_in(given))
         documents = known.get("documents")
         if isinstance(documents, str):
             documents = [documents]
@@ -168,7 +173,9 @@ class Record(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.response is None) == (self.responses is None):
+        if self.response is None and self.responses is None:
+            raise PydanticCustomError("no_response", "the field 'response' is missing")
+        if self.response is not None and self.responses is not None:
             raise ValueError("give exactly one of 'response' and 'responses'")
         if self.claims is not None and self.responses is not None:
             raise ValueError("'claims' goes with a single 'response', not with 'responses'")

@@ -121,7 +121,9 @@ def entries_in(raw: bytes, name: str) -> list[Entry]:
             Entry(f"{name}:{n}", parse(line, f"{name}:{n}: ")) for n, line in filled_lines(raw)
         ]
     if not found:
-        raise InputError(f"{name} has no entry; name the released file")
+        raise InputError(
+            f"{name} has no entry; name a file with one JSON object per line, or one list"
+        )
     return found
 
 

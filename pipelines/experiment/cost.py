@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.judge.settings import JudgeSettings
+from pipelines.report import glance
 
 if TYPE_CHECKING:
     from pipelines.judge.run_judge import RunJudge
@@ -63,10 +64,12 @@ def cost_line(client: "Client") -> str:
     """Cost of a client's calls, in one line."""
     usage = client.usage
     if usage.calls == 0:
-        return f"{usage.saved_calls:,} calls, all answered from the cache; no model was asked"
+        saved = glance.count(usage.saved_calls, "call")
+        return f"{saved}, all answered from the cache; no model was asked"
     cached = usage.cached_prefix_tokens / usage.prompt_tokens if usage.prompt_tokens else 0
+    asked = glance.count(usage.calls, "call")
     return (
-        f"{usage.calls:,} calls to {client.model.name}, {usage.saved_calls:,} saved by the cache; "
+        f"{asked} to {client.model.name}, {usage.saved_calls:,} saved by the cache; "
         f"{usage.prompt_tokens:,} tokens read ({cached:.0%} from the prefix cache), "
         f"{usage.completion_tokens:,} written"
         + (f"; {usage.retries} retries" if usage.retries else "")

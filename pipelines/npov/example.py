@@ -94,9 +94,9 @@ def read_example(path: Path) -> NpovExample:
     try:
         value = json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg}); mend the file") from error
+        raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg}); fix the file") from error
     except (RecursionError, ValueError) as error:  # nested too deeply, or a number too long
-        raise InputError(f"{path}: not JSON that can be read ({error}); mend the file") from error
+        raise InputError(f"{path}: not JSON that can be read ({error}); fix the file") from error
     return example(value, str(path))
 
 

@@ -90,7 +90,7 @@ def _of(file: Path, name: str) -> Iterator[Document]:
                 f"{file}: {name!r} cannot name a document ({error.errors()[0]['msg']}); rename it"
             ) from error
     elif not file.exists():
-        raise InputError(f"{file} does not exist")
+        raise InputError(f"{file} does not exist; check the path")
     else:
         kinds = ", ".join((*READ, *HTML, *PDF))
         raise InputError(f"{file} cannot be read; documents end in {kinds}")

@@ -299,7 +299,9 @@ def _about(folder: Path) -> About:
     try:
         about = About.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise InputError(f"{folder} is not an index; build one there first") from None
+        raise InputError(
+            f"{folder} is not an index; build one: contested index build DOCUMENTS --out {folder}"
+        ) from None
     except NotADirectoryError:
         raise InputError(f"{folder} is a file; name the folder of an index") from None
     except OSError as error:

@@ -29,11 +29,20 @@ GOOD = record(id="good")
 
 BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "broken JSON": (b'{"id": "bad", "response": }', ("not valid JSON at column 27", "one object")),
+    "a trailing comma": (GOOD[:-1] + b",}", ("(a trailing comma?); write one object",)),
     "cut short": (GOOD[:-5], ("not valid JSON at column", "one object per line")),
     "a list": (b"[1, 2]", ("should be an object", "docs/input.md")),
     "a number": (b"12", ("should be an object", "docs/input.md")),
     "missing field": (b'{"id": "x", "response": "y"}', ("field 'documents' is missing", "docs/")),
-    "no response": (b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}', ("'responses'",)),
+    "no response": (
+        b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}',
+        ("'response' is missing",),
+    ),
+    "unknown fields": (
+        b'{"id": "x", "prompt": "y", "retrieved_context": "z"}',
+        ("has 'prompt', 'retrieved_context' (did you mean 'retrieved_contexts'?); see docs/",),
+    ),
+    "records in an object": (b'{"data": [{"id": "x"}]}', ("'data' (a list; if it holds the",)),
     "misspelt field": (record(respons="x"), ("no field 'respons', did you mean 'response'",)),
     "misspelt field of a document": (
         record(documents=[{"id": "d", "txt": "t"}]),
@@ -46,7 +55,15 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "empty responses": (record(response=None, responses={}), ("'responses' is empty",)),
     "white space": (
         record(documents=[{"id": "d", "text": " \n\t"}]),
-        ("'documents.0.text' is empty", "give it text"),
+        ("the field 'text' of entry 1 of 'documents' is empty", "give it text"),
+    ),
+    "an empty context": (
+        b'{"retrieved_contexts": ["t", ""], "response": "y"}',
+        ("entry 2 of 'retrieved_contexts' is empty", "give it text"),
+    ),
+    "a conversation": (
+        b'{"retrieved_contexts": ["t"], "response": "y", "user_input": [{"content": "z"}]}',
+        ("the field 'user_input': Input should be a valid string",),
     ),
     "no documents": (record(documents=[]), ("'documents' is empty", "at least one")),
     "id twice": (GOOD, ("the id 'good' stands already on line 1", "make ids distinct")),
@@ -230,6 +247,7 @@ FILES: dict[str, bytes] = {
     "pickle": b"\x80\x04K\x01.",
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
+    "void.jsonl": b"",
 }
 SCORES = "run conflictscore --data good.jsonl"
 TEXTS_OF = "--response answer.txt --documents guide.txt"
@@ -267,6 +285,9 @@ BENCH = "lab conflictbench --release"
         ("ask 'It is old.' --sort model", "add --generator model"),
         ("index build picture.png", "cannot be read; documents end in"),
         ("index build empty", "holds no document"),
+        ("index build void.jsonl", "has no entry; name a file with one JSON object per line"),
+        ("screen lost.txt", "lost.txt does not exist; check the path"),
+        ("ask 'It is old.' --index lost", "contested index build DOCUMENTS --out lost"),
         ("index build broken.jsonl", "broken.jsonl:1"),
         ("index build guide.txt --out empty", "holds other files"),
         ("debate Q? --documents guide.txt answer.txt --no-aggregator --history aggregate",
@@ -345,7 +366,7 @@ def test_a_bad_prompt(
     command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
     contested.refused(*command, says=parts)
     assert not endpoint.requests
-    # Nothing is left that would stand in the way of the mended prompt.
+    # Nothing is left that would stand in the way of the fixed prompt.
     own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)
 

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 from tagging import ScriptedTagger, folder_of
 
-from pipelines.conflictscore.claims import NOTHING_GIVEN, NOTHING_SAID, distinct, sentence_claims
+from pipelines.conflictscore.claims import (
+    DECLINED,
+    NOTHING_GIVEN,
+    NOTHING_SAID,
+    distinct,
+    sentence_claims,
+)
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.records import Document, Example
@@ -24,17 +30,22 @@ def test_repeated_and_empty_claims_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "claims", "source"),
-    [("...", None, "sentences"), ("🎉 --- [1]", None, "whole"), ("It rains.", ("---",), "atomic")],
+    ("response", "claims", "source", "why"),
+    [
+        ("...", None, "sentences", NOTHING_SAID),
+        ("🎉 --- [1]", None, "whole", NOTHING_SAID),
+        ("I don't know. [1]", None, "whole", DECLINED),
+        ("I don't know. Please ask again.", None, "sentences", DECLINED),
+        ("It rains.", ("---",), "atomic", NOTHING_GIVEN),
+    ],
 )
 async def test_a_response_that_says_nothing_is_invalid_and_says_why(
-    response: str, claims: tuple[str, ...] | None, source: ClaimSource
+    response: str, claims: tuple[str, ...] | None, source: ClaimSource, why: str
 ) -> None:
     tagger = ScriptedTagger()
     documents = (Document(id="d", text="It rains."),)
     example = Example(id="e", group="e", response=response, documents=documents, claims=claims)
     scorer = prepare(Settings(judge="tagger", claims=source), tagger=folder_of(tagger))
     result = await conflict_score(example, scorer)
-    why = NOTHING_SAID if claims is None else NOTHING_GIVEN
     assert (result.status, result.error, result.claims) == ("invalid", why, ())
     assert not tagger.batches

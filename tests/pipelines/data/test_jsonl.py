@@ -66,6 +66,10 @@ OTHERS = {
         "reference": "Red.",
     },
     "trulens": {"input": "Which?", "contexts": ["Red.", "Blue."], "output": "Grey."},
+    "deepeval": {
+        "input": "Which?", "actual_output": "Grey.", "expected_output": "Red.",
+        "context": ["Green."], "retrieval_context": ["Red.", "Blue."],
+    },
     "haystack": {
         "query": "Which?", "answer": "Grey.",
         "documents": [{"content": "Red.", "meta": {"page": 1}}, {"id": 2, "content": "Blue."}],

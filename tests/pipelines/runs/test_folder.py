@@ -1,4 +1,4 @@
-"""Run folders: resumed only with equal settings, written by one process, mended after a kill."""
+"""Run folders: resumed only with equal settings, written by one process, repaired after a kill."""
 
 from dataclasses import dataclass
 from pathlib import Path
