@@ -53,7 +53,7 @@ def test_the_decoder_is_where_the_placement_has_room(
     assert folder.device == ("cuda:0",), "once the servers, one on each, have ended"
     given = decoder_folder(DecoderOptions(profile="one-gpu-7b", device="cuda:0, cuda:2"))
     assert given.device == ("cuda:0", "cuda:2")
-    monkeypatch.setattr("pipelines.npov.decoder.weights_gib", lambda *_: 26.0)
+    monkeypatch.setattr("serving.weights.weights_gib", lambda *_: 26.0)
     larger = decoder_folder(DecoderOptions(profile="one-gpu-7b", model="larger"))
     assert larger.device == ("cuda:0", "cuda:1"), "26 + 4 GiB do not fit on one card"
 

@@ -43,7 +43,7 @@ def model(endpoint: Scripted) -> Scripted:
 @pytest.fixture
 def tagged(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
     """The pairs that taggers are asked for; a claim of several views counts as one."""
-    monkeypatch.setattr("pipelines.judge.tagger.views", lambda claim: [claim])
+    monkeypatch.setattr("pipelines.text.views.views", lambda claim: [claim])
     asked: list[Pair] = []
     tag = Tagger.tag
 
