@@ -183,14 +183,14 @@ def sentence_claims(response: str, question: str | None = None) -> tuple[str, ..
     """The statements of a response as claims, without citation marks; no model is asked.
 
     A leading pronoun is replaced by its subject, and a contrast stays with what it answers. A
-    sentence that only says that it has no answer is left out.
+    response that only says that it has no answer makes no claim; among other sentences, "it is not
+    known who built it" is one.
     """
     text = without_marks(response)
     if is_unknown(text):
         return ()
     sentences = [text[slice(*span)] for span in statements(text)]
-    answering = [sentence for sentence in sentences if not is_unknown(sentence)]
-    return distinct(joined(standing(answering, question)))
+    return distinct(joined(standing(sentences, question)))
 
 
 def whole_claim(response: str) -> tuple[str, ...]:
