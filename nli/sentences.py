@@ -34,32 +34,34 @@ _RAISED = "[⁰¹²³⁴-⁹]"
 # Marks that belong to the sentence before them: quotes, brackets, emphasis, closing tags, and
 # emoji, the marks of notes and sources, and a number that was a superscript once ("steel.2 It").
 _TAIL = (
-    rf"(?:[{_CLOSING})\]}}】）》〉*_~`\u200b†‡]|[ \u00a0\u202f]»(?=\s|\Z)|</[a-zA-Z]{{1,9}}>"
-    rf"| ?[\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff]|{_RAISED}(?:[,˒⁻–]?{_RAISED})*+"
+    rf"(?>(?:[{_CLOSING})\]}}】）》〉*_~`\u200b†‡]|[ \u00a0\u202f]»(?=\s|\Z)|</[a-zA-Z]{{1,9}}>"
+    rf"| ?[\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff]"
+    rf"|{_RAISED}(?>(?:[,˒⁻–]?{_RAISED})*)"
     r"|\[[^\[\]\n]{1,60}\](?:: ?\d{1,4})?|【[^【】\n]{1,60}】|<sup\b[^\n]{1,200}?</sup>"
-    r"|(?<=[a-z]{3}\.)\d{1,2}(?=\s))*+"
+    r"|(?<=[a-z]{3}\.)\d{1,2}(?=\s))*)"
 )
 # "It shut. [2] It fell.", but not "It shut. [2] denies it."
 _SOURCES = re.compile(
-    rf"(?:[^\S\n]{{0,2}}\[(?:{_LETTER}{{1,9}}\.? ?)?\d[\d,;\s–-]{{0,30}}\])++"
+    rf"(?>(?:[^\S\n]{{0,2}}\[(?:{_LETTER}{{1,9}}\.? ?)?\d[\d,;\s–-]{{0,30}}\])+)"
     r"(?!\s{0,3}[a-zß-öø-ÿа-я])"
 )
 # The lookbehinds and possessive repetitions try a run of characters from its beginning only; from
-# every character of it, time would grow with the square of its length.
+# every character of it, time would grow with the square of its length. Groups are repeated within
+# atomic groups: CPython 3.11 has known bugs in possessive repetitions of a group (gh-101955).
 _END = re.compile(
     r"(?P<name>\b(?:(?:Yahoo|Yum|Jeopardy)!|[A-Z]\w+!(?= (?:Inc|Corp|Co|Records|Factory)\b)))"
-    rf"|(?P<full>(?:[{_FULL}]|፡፡)++|(?<={_CJK})[.．!?]++(?={_CJK}|[{_CLOSING}])){_TAIL}"
+    rf"|(?P<full>(?>(?:[{_FULL}]|፡፡)+)|(?<={_CJK})[.．!?]++(?={_CJK}|[{_CLOSING}])){_TAIL}"
     rf"|(?P<stop>(?<![{_STOPS}])(?!(?<=[\u0e00-\u0eff])\. )[{_STOPS}]++|{_GREEK}|{_ARMENIAN})"
     rf"[“‘«‹]?{_TAIL}(?=\s|\Z|[A-Z])"
 )
-_LEAD = re.compile(rf"\A(?:['’][a-z]\s|[{_QUOTES}(\[*_¿¡\s–—-])*+")  # 's Avonds
+_LEAD = re.compile(rf"\A(?>(?:['’][a-z]\s|[{_QUOTES}(\[*_¿¡\s–—-])*)")  # 's Avonds
 _SAID = re.compile(
     r"(?:[A-Z][\w.]*\s){1,3}(?:said|asked|replied|cried|answered|shouted|called|wondered)\b"
     rf"|{_LETTER}{{0,6}}[说說道問问答喊叫]|[とっはがをにのもで]"
 )
 _BREAK = r"(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|<br ?/?>)"
 _BLANK = r"[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
-_LINE = re.compile(rf"(?<!{_BLANK}){_BLANK}*+{_BREAK}(?:\s|{_BREAK})*+")
+_LINE = re.compile(rf"(?<!{_BLANK}){_BLANK}*+{_BREAK}(?>(?:\s|{_BREAK})*)")
 _BULLET = re.compile(r"(?:[-*+•‣◦–—]|#{1,6}|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s|[|>]|```|~~~")
 _OWN_LINE = re.compile(r"#{1,6}\s|\||```|~~~")
 # Lines of this many characters count as wrapped text, not as headings or items.
