@@ -47,7 +47,7 @@ _SOURCES = re.compile(
 )
 # The lookbehinds and possessive repetitions try a run of characters from its beginning only; from
 # every character of it, time would grow with the square of its length. Groups are repeated within
-# atomic groups: CPython 3.11 has known bugs in possessive repetitions of a group (gh-101955).
+# atomic groups: before 3.11.5, CPython has bugs in possessive repetitions of a group (gh-106052).
 _END = re.compile(
     r"(?P<name>\b(?:(?:Yahoo|Yum|Jeopardy)!|[A-Z]\w+!(?= (?:Inc|Corp|Co|Records|Factory)\b)))"
     rf"|(?P<full>(?>(?:[{_FULL}]|፡፡)+)|(?<={_CJK})[.．!?]++(?={_CJK}|[{_CLOSING}])){_TAIL}"
