@@ -384,7 +384,7 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
     elif models.read_manifest(name, where.models_dir) is None:
         raise InputError(
             f"there is no tagger '{name}': it is neither a folder nor registered; fetch one with "
-            "scripts/fetch_models.sh --tagger NAME, or leave it out to use the profile's"
+            "scripts/fetch_models.sh --tagger NAME, or name a folder"
         )
     else:
         found = tagger_folder(models.find(name, where.models_dir).path, name=name)

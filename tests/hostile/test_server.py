@@ -115,7 +115,7 @@ def prompt_digits(digits: int) -> Callable[[dict[str, Any]], Page]:
 
 LOGPROBS, COUNTS = "gives log-probabilities that are not", "gives counts of tokens that are not"
 FOREIGN = "answers, but not as an OpenAI-compatible server does"
-AWAY = r"did not answer in time .* start the same command again"
+AWAY = r"did not answer in time .* run the same command again"
 
 COMPLETIONS: dict[str, tuple[Page | Callable[[dict[str, Any]], Page], str]] = {
     "a log-probability that is NaN": (changed(logprob=float("nan")), LOGPROBS),

@@ -22,8 +22,8 @@ def on_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     source = SimpleNamespace(profile=profile, models_dir=Path("m"))
     monkeypatch.setattr(decoder, "source_of", lambda *_: source)
     monkeypatch.setattr("serving.models.find", lambda *_: SimpleNamespace(path=Path("m")))
-    for module in (decoder, tagger):
-        monkeypatch.setattr(module, "torch_device", lambda: "cuda")
+    for module in ("serving.installed", "pipelines.judge.tagger"):
+        monkeypatch.setattr(f"{module}.torch_device", lambda: "cuda")
 
 
 @pytest.mark.usefixtures("on_gpu")
