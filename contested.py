@@ -368,11 +368,11 @@ async def _found(
 
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
-    from pipelines.option import all_names, made, refuse_idle
+    from pipelines.option import all_options, made, refuse_idle
 
     go_offline()
     given = {name: value for name, value in options.items() if value is not None}
-    names = all_names(task.options)
+    names = {option.name for option in all_options(task.options)}
     for name in given.keys() - names:
         meant = [f"; did you mean '{near}'?" for near in get_close_matches(name, names, 1)]
         raise TypeError(f"there is no argument '{name}'{''.join(meant)}")

@@ -125,10 +125,11 @@ def standing(settings: type[BaseModel], name: str) -> BaseModel | None:
     return default if isinstance(default, BaseModel) else None
 
 
-def all_names(settings: type[BaseModel]) -> set[str]:
-    """The field names of all options, at any level of nesting."""
-    names = {option.name for option in options_of(settings)}
-    return names.union(*(all_names(inside) for _, inside in nested(settings)))
+def all_options(settings: type[BaseModel]) -> Iterator[OptionField]:
+    """The options of settings, then those of nested models."""
+    yield from options_of(settings)
+    for _, inside in nested(settings):
+        yield from all_options(inside)
 
 
 def made(

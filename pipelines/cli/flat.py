@@ -14,6 +14,7 @@ from pipelines.cli.command import show_whole_help
 from pipelines.option import (
     Option,
     OptionField,
+    all_options,
     in_order,
     made,
     nested,
@@ -46,7 +47,7 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     parameters = [_keyword(CONTEXT, typer.Context, inspect.Parameter.empty)]
     for settings in groups.values():
         parameters += _parameters(settings, items)
-    options = [option for settings in groups.values() for option in _all_options(settings)]
+    options = [option for settings in groups.values() for option in all_options(settings)]
     if any(option.option.panel for option in options):
         parameters.append(_keyword(WHOLE_HELP, Annotated[bool, _WHOLE_HELP], False))
     greedy = next((option.name for option in options if option.option.greedy), None)
@@ -76,13 +77,6 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {}
     return called
-
-
-def _all_options(settings: type[BaseModel]) -> Iterator[OptionField]:
-    """The options of settings and of those inside."""
-    yield from options_of(settings)
-    for _, inside in nested(settings):
-        yield from _all_options(inside)
 
 
 def _parameters(

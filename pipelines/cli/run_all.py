@@ -2,14 +2,10 @@
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
 from pipelines.main_job import AllOptions, Stage, fits_beside_servers, stages
-
-if TYPE_CHECKING:
-    pass
 
 
 @flat
