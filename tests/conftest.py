@@ -157,6 +157,24 @@ detached.stop()
 """
 
 
+LONG_WITHOUT_SERVER = "tests/pipelines/test_golden.py"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run tests with a real server first: at the end, one worker would wait for another's."""
-    items.sort(key=lambda item: item.get_closest_marker("real_server") is None)
+    """Run tests with a real server first: at the end, one worker would wait for another's.
+
+    While one worker waits for the server to start, the other begins with a file that needs none.
+    """
+    first = items and min(items, key=_needs_no_server).nodeid.split("::")[0]
+
+    def turn(item: pytest.Item) -> int:
+        file = item.nodeid.split("::")[0]
+        if file in (first, LONG_WITHOUT_SERVER):
+            return 0 if file == first else 1
+        return 2 + _needs_no_server(item)
+
+    items.sort(key=turn)
+
+
+def _needs_no_server(item: pytest.Item) -> bool:
+    return item.get_closest_marker("real_server") is None

@@ -56,7 +56,12 @@ NEEDS_GPU = {
 FINDS = "contested screen"
 """Start of commands that exit with code 1 if they find something, as they do here."""
 
-SHORTER = {"run": {"--limit": "1"}, "debate": {"--rounds": "1"}, "trust": {"--limit": "6"}}
+SHORTER = {
+    "run": {"--limit": "1"},
+    "run madam-rag": {"--rounds": "1"},
+    "debate": {"--rounds": "1"},
+    "trust": {"--limit": "6"},
+}
 """Options added to commands that do not set them, to keep the tests short."""
 
 REPLY_TOKENS = 8

@@ -264,13 +264,3 @@ async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: 
     first, second = [await client.chat(asked, Sampling(12, seed=n)) for n in (0, 1)]
     assert first.text == second.text
     assert (second.cached_prefix_tokens > 0) == served.shares_prefixes
-
-
-@pytest.mark.parametrize("served", [GEMMA], indirect=True)
-async def test_a_killed_engine_is_started_again(client: Client, served: Served) -> None:
-    programs = psutil.Process(served.holder).children(recursive=True)
-    lines = {program: " ".join(program.cmdline()) for program in programs}
-    engine = next(one for one, line in lines.items() if "vllm" in line)
-    engine.kill()
-    assert (await client.chat(ask("Are you there?"), Sampling(4))).completion_tokens > 0
-    assert client.usage.retries >= 1

@@ -118,17 +118,17 @@ def test_a_claim_too_long_for_a_model_costs_itself_alone(
     assert found["r0"]["unread_claims"] >= len(long)
 
 
-def test_a_document_of_two_megabytes(
+def test_a_document_of_half_a_megabyte(
     contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
 ) -> None:
     endpoint.root, endpoint.context = str(folder), 2048
     data = write_records(
-        tmp_path / "data.jsonl", "The bridge is old.", documents=[*DOCUMENTS, long_document(2)]
+        tmp_path / "data.jsonl", "The bridge is old.", documents=[*DOCUMENTS, long_document(0.5)]
     )
     out = tmp_path / "out"
     command = run(data, "--endpoint", endpoint.url)
     message = contested.refused(*command)
-    assert message.startswith("'r0': document 'archive' is too long for scripted: the prompt has 4")
+    assert message.startswith("'r0': document 'archive' is too long for scripted: the prompt has 1")
     for part in ("the context leaves 2,047", "max_model_len", "allow --on-overflow cut"):
         assert part in message
     assert not (out / "conflictscore.jsonl").exists()
@@ -137,7 +137,7 @@ def test_a_document_of_two_megabytes(
     contested.done(*command, "--on-overflow", "cut")
     result = results(out)["r0"]
     (cut,) = result["truncations"]
-    assert (cut["text"], cut["tokens"]) == ("document archive", 400_000)
+    assert (cut["text"], cut["tokens"]) == ("document archive", 100_000)
     assert 1000 < cut["kept"] < 2048
     read = {judgement["document"]: judgement["read_tokens"] for judgement in result["judgements"]}
     assert read == {"survey": None, "archive": cut["kept"]}
@@ -147,7 +147,7 @@ def test_a_document_of_two_megabytes(
     assert 2040 <= sent <= 2047
     (row,) = table(out, "failures")
     assert (row["response"], row["what"]) == ("r0", "truncation")
-    seen = f"document archive: the first {cut['kept']:,} of 400,000 tokens were seen"
+    seen = f"document archive: the first {cut['kept']:,} of 100,000 tokens were seen"
     assert row["reason"] == seen
     assert table(out, "scores")[0]["truncated_texts"] == 1
 
