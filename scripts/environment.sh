@@ -53,9 +53,11 @@ prepare_environment() {
     stamp="$VENV/.installed-$(sha256sum "$lock" "$ROOT/pyproject.toml" | sha256sum | cut -c1-16)"
     [ -f "$stamp" ] && continue
     echo "installing $(basename "$lock") (a few minutes the first time)"
-    # --no-deps: the lock file is complete, and excludes some packages on purpose.
-    "$VENV/bin/python" -m pip install -qq --no-deps --no-compile --disable-pip-version-check \
-      ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} -r "$lock" || fail \
+    # --no-deps: the lock file is complete, and excludes some packages on purpose. So parts of it can
+    # be installed side by side: pip unpacks on one core.
+    grep -v '^#' "$lock" | xargs -d '\n' -n 12 -P "$(nproc)" "$VENV/bin/python" -m pip install -qq \
+      --no-deps --no-compile --disable-pip-version-check \
+      ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} || fail \
       "not everything in requirements/$(basename "$lock") could be installed (see above);" \
       "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
     # pip would compile on one core. Some packages contain files for other Python versions.

@@ -15,8 +15,8 @@ from pipelines.judge.store import JudgementStore
 
 CONCURRENCY = 4
 RUNS = {
-    "conflictscore": "conflictscore --limit 12",
-    "conrag.claims": "conrag --method bm25 --judge model --generator model --limit 12",
+    "conflictscore": "conflictscore --limit 6",
+    "conrag.claims": "conrag --method bm25 --judge model --generator model --limit 6",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
     "madam-rag.ramdocs": "madam-rag --rounds 2",
     "truthfulqa.scripted": "truthfulqa --claims sentences --limit 3",
@@ -96,7 +96,7 @@ class StoppedError(BaseException):
 def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
     contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ["run", "conflictscore", "--limit", "4", "--judge", "tagger", "--claims", "whole"]
+    command = ["run", "conflictscore", "--limit", "2", "--judge", "tagger", "--claims", "whole"]
     monkeypatch.setattr("pipelines.judge.tagger.format_of", lambda *_: "fp32")  # no rounding helps
 
     def run(name: str) -> dict[str, bytes]:
