@@ -4,7 +4,7 @@ Progress shows counts, pace and time left: a bar on a terminal, else a line now 
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from pipelines.report.terminal import plain
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+    from rich.table import Table as Printed
 
     from pipelines.report.table import Table
     from serving.calls import Usage
@@ -31,19 +32,41 @@ def say(line: str) -> None:
 
 
 def show(table: "Table", console: Console) -> None:
-    """Print a table of results."""
-    from rich.table import Table as Printed
+    """Print a table of results; one too wide for the terminal has its rows as columns."""
+    from rich.measure import Measurement
 
     from pipelines.report.table import as_shown, shown
 
-    printed = Printed(title=plain(table.title), title_justify="left")
-    for index, column in enumerate(table.columns):
-        text = any(isinstance(row[index], str) for row in table.rows)
-        side: JustifyMethod = "left" if text else "right"
-        printed.add_column(plain(column.title), justify=side, overflow="fold")
-    for row in (*table.rows, *table.quoted):
-        printed.add_row(*(plain(shown(cell)) for cell in as_shown(table, row)))
-    console.print(printed)
+    rows = [
+        [plain(shown(cell)) for cell in as_shown(table, row)]
+        for row in (*table.rows, *table.quoted)
+    ]
+    lines = [[plain(column.title) for column in table.columns], *rows]
+    texts = [
+        any(isinstance(row[place], str) for row in table.rows) for place in range(len(lines[0]))
+    ]
+    upright = _printed(table.title, lines, ["left" if text else "right" for text in texts])
+    turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *["right"] * len(rows)])
+
+    def width(printed: "Printed") -> int:
+        return Measurement.get(console, console.options.update(width=10_000), printed).maximum
+
+    narrow = width(upright) > console.width
+    console.print(min(upright, turned, key=width) if narrow else upright)
+
+
+def _printed(
+    title: str, lines: Sequence[Sequence[str]], sides: Sequence[JustifyMethod]
+) -> "Printed":
+    """A table of these lines, the first of them its head, with columns on these sides."""
+    from rich.table import Table as Printed
+
+    printed = Printed(title=plain(title), title_justify="left")
+    for name, side in zip(lines[0], sides, strict=True):
+        printed.add_column(name, justify=side, overflow="fold")
+    for line in lines[1:]:
+        printed.add_row(*line)
+    return printed
 
 
 class Display:

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.report.explorer import table_html as html
+from pipelines.report.progress import show
 from pipelines.report.table import (
     Column,
     Measure,
@@ -69,6 +71,15 @@ def test_markdown_keeps_its_columns_whatever_the_text() -> None:
         "",
         "- One.",
     ]
+
+
+@pytest.mark.parametrize(("width", "head"), [(80, "Name Score N"), (30, "Name dune")])
+def test_a_terminal_too_narrow_for_a_table_has_its_rows_as_columns(width: int, head: str) -> None:
+    written = io.StringIO()
+    show(small(("dune", HALF, 20)), Console(file=written, width=width))
+    _, _, names, *_ = written.getvalue().splitlines()
+    assert " ".join(names.replace("┃", " ").split()) == head
+    assert "0.42 [0.31, 0.53]" in written.getvalue()
 
 
 def test_csv_has_ends_in_columns_of_their_own_and_empty_fields_for_nothing() -> None:
