@@ -54,14 +54,6 @@ def test_a_text_that_knows_its_fence_gets_another(text: str) -> None:
     assert inside(fenced(informed, "DOCUMENT"), "DOCUMENT") == informed
 
 
-@given(hostile)
-def test_equal_texts_have_equal_fences(text: str) -> None:
-    """In any process, so that a cache sees equal prompts: the mark is of the text alone."""
-    copy = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
-    assert fenced(text, "DOCUMENT") == fenced(copy, "DOCUMENT")
-    assert mark_of(fenced(text, "CLAIM")) == mark_of(fenced(copy, "DOCUMENT"))
-
-
 def test_the_mark_does_not_change_from_version_to_version() -> None:
     """Else every completion in a cache would have to be asked for again."""
     assert fenced("The bridge is old.", "CLAIM") == "<<CLAIM 04ab\nThe bridge is old.\nCLAIM 04ab>>"

@@ -104,6 +104,3 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert after["brier"] < before["brier"]
     contested.done(*command, "--method", "temperature")
     assert json.loads((data / "tagger/calibration.json").read_text()) == stored
-
-
-# Measures

@@ -125,6 +125,3 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
     assert fenced_text(request, "RESULT 1").endswith("It is so.")
     assert fenced_text(request, "QUERY") == question
     assert "</script><script>" not in Path("page.html").read_text()
-
-
-# Bad input.
