@@ -95,3 +95,10 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     assert json.loads(done.out)["after"]["score"]["response"] == BOTH
     said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
     assert "--as-in-paper decides --hedge" in said
+
+
+def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
+    err = contested.done(
+        *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
+    ).err
+    assert "the same model judges what it writes" in err
