@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from nli.sentences import sentences
 from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import (
     SIDES,
     NpovExample,
@@ -35,6 +34,7 @@ from salience.scores import (
     coverage_error,
     hallucination_error,
 )
+from salience.variants import Aggregation, Measure
 from salience.words import Word, content_words
 from serving.calls import Likelihood
 
@@ -192,7 +192,7 @@ def _worst(texts: Sequence[TextErrors]) -> TextErrors:
 def argument_map(
     example: NpovExample,
     decoder: Decoder,
-    settings: SalienceSettings,
+    measure: Measure = "input_x_gradient",
     on_progress: Progress = lambda *_: None,
     *,
     soft_prompt: SoftPrompt | None = None,
@@ -230,9 +230,7 @@ def argument_map(
             )
     salience = decoder.salience(
         encoded,
-        engine=settings.engine,
-        target=settings.target,
-        measure=settings.measure,
+        measure=measure,
         columns=response_tokens(encoded, response),
         prefix=vectors,
         on_progress=on_progress,
@@ -240,23 +238,23 @@ def argument_map(
     return word_map(encoded, salience, pro + con, response)
 
 
-def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> ResponseErrors:
+def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max") -> ResponseErrors:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
     They come from the example's `argument_map`. The paper scores words and responses. Arguments and
     sentences are scored here as perspectives and responses are, to show which of them cause the
     error.
     """
-    alpha = contributions(found.values, settings.aggregation)
-    beta = attributions(found.values, settings.aggregation)
+    alpha = contributions(found.values, aggregation)
+    beta = attributions(found.values, aggregation)
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
     count = len(example.pro)
     perspectives = [
         np.concatenate(each) for each in (by_argument[:count], by_argument[count:]) if each
     ]
-    coverage = coverage_error(perspectives, settings.average)
-    hallucination = hallucination_error(beta, settings.average)
+    coverage = coverage_error(perspectives)
+    hallucination = hallucination_error(beta)
     # `argument_map` refuses texts without words.
     assert coverage is not None and hallucination is not None  # noqa: S101
 
@@ -268,7 +266,7 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
             side=side,
             text=found.encoded.text[start:end],
             words=_word_errors(words, scores, start),
-            error=1 - average(scores, settings.average) if len(scores) else None,
+            error=1 - average(scores) if len(scores) else None,
         )
 
     arguments = argument_spans(npov_prompt(example))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pipelines.errors import InputError
 from pipelines.npov.check import Weigh, ablation, argument_map, check
 from pipelines.npov.classifier import error_score
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import (
     SIDES,
     AnnotatedExample,
@@ -55,7 +54,7 @@ from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.retrieval.dense import Embedder
 from salience.decoder import Decoder
 from salience.scores import attributions, contributions
-from salience.variants import Aggregation
+from salience.variants import Aggregation, Measure
 from salience.words import Word
 
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
@@ -252,26 +251,25 @@ async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
 def by_salience(
     example: NpovExample,
     decoder: Decoder,
-    settings: SalienceSettings,
+    measure: Measure = "input_x_gradient",
     *,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
 ) -> Found:
     """Salience under every aggregation, for an example and its words.
 
-    The aggregation in `settings` is ignored, since all are computed. With a soft prompt, salience
-    is that of the response generator that it makes of the model; `model` is the digest of the
-    decoder's folder.
+    With a soft prompt, salience is that of the response generator that it makes of the model;
+    `model` is the digest of the decoder's folder.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
             another task or model.
         SalienceError: They do not fit the model, or into memory.
     """
-    found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
+    found = argument_map(example, decoder, measure, soft_prompt=soft_prompt, model=model)
     scores = {}
     for aggregation in AGGREGATIONS:
-        checked = check(example, found, settings.model_copy(update={"aggregation": aggregation}))
+        checked = check(example, found, aggregation)
         scores[salience_detector(aggregation)] = ErrorScores(
             hallucination=checked.hallucination_error, coverage=checked.coverage_error
         )

@@ -22,10 +22,7 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.files import read_bytes
-from pipelines.npov.decoder import (
-    GradientSettings,
-    decoder_folder,
-)
+from pipelines.npov.decoder import decoder_folder
 from pipelines.npov.example import (
     SIDES,
     NpovExample,
@@ -111,7 +108,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             if options.detector == "classifier":
                 run = detectors.classifier(folder, prompts)
             else:
-                run = detectors.salience(folder, options.salience, prompts.get("response"))
+                run = detectors.salience(folder, options.measure, prompts.get("response"))
             config |= soft_prompt.described(prompts)
         encoders = cache(lambda: Encoders.of(encoder) if encoder else None)
 
@@ -162,7 +159,7 @@ def _refuse_unused(options: NpovOptions) -> None:
     """Raise InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
     if options.detector != "salience":
-        refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
+        refuse_given(options, ("measure",), named)
     if options.detector in ("ablation", "tagger", "baselines"):
         refuse_given(options, ("precision", "device"), named)
     if options.detector in ("tagger", "baselines"):

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import ExperimentView
@@ -37,15 +36,15 @@ NATS = (
 def response_view(
     checked: ResponseErrors,
     shown: WordMap,
-    settings: SalienceSettings,
     png: bytes | None,
+    *,
+    marks: bool = True,
 ) -> ExperimentView:
     """Arguments and response side by side, words shaded, omissions and additions marked.
 
-    The scores (`checked`) come from the map that is `shown`; the threshold of the marks applies
-    only to the paper's settings. `png` is the map as a picture.
+    The scores (`checked`) come from the map that is `shown`. The threshold of the `marks` is for
+    the paper's aggregation, the maximum. `png` is the map as a picture.
     """
-    marks = marked(settings)
     blocks: tuple[Block, ...] = (
         Heading(checked.question),
         Facts(
@@ -117,11 +116,6 @@ def ablation_picture(checked: AblationErrors) -> bytes:
 def _nats(checked: AblationErrors) -> float:
     """The darkest value: the largest loss, but at least one nat, which is little."""
     return max(1.0, *map(max, checked.drops))
-
-
-def marked(settings: SalienceSettings) -> bool:
-    """Whether scores are shares of salience, to which the threshold applies."""
-    return settings.aggregation == "max" and settings.average == "geometric"
 
 
 def _texts(checked: Iterable[TextErrors]) -> tuple[Words, ...]:

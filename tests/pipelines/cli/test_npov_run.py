@@ -87,9 +87,9 @@ def test_detectors_stand_in_the_same_tables(
     limited = [*RUN, "--limit", 4]
     contested.done(*limited, "--detector", "tagger")
     contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    contested.done(*limited, *model, "--target", "contrast")
+    contested.done(*limited, *model)
     rows = table(Path("results"), "npov_detection")
-    shown = ["salience, max (tiny-contrast)"]
+    shown = ["salience, max (tiny)"]
     assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
         *BASELINES,
         f"{SUPPORT} (contested-nli)",
@@ -98,7 +98,7 @@ def test_detectors_stand_in_the_same_tables(
     ]
     assert {row["detector"] for row in rows} >= set(shown)
     ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert "salience, sum (tiny-contrast)" in ways
+    assert "salience, sum (tiny)" in ways
     words = table(Path("results"), "npov_words")
     assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
         ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",

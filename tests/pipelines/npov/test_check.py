@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pipelines.errors import InputError
 from pipelines.npov.check import ResponseErrors, TextErrors, argument_map, check
 from pipelines.npov.classifier import classifier_prompt
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import NpovExample, example, npov_prompt
 from salience.decoder import Decoder
 from serving.models import Model
@@ -39,8 +38,8 @@ def decoder(smollm2: Model) -> Decoder:
 
 
 def checked(decoder: Decoder, **changed: Any) -> ResponseErrors:
-    chosen, settings = NpovExample(**FAITHFUL | changed), SalienceSettings()
-    return check(chosen, argument_map(chosen, decoder, settings), settings)
+    chosen = NpovExample(**FAITHFUL | changed)
+    return check(chosen, argument_map(chosen, decoder))
 
 
 @pytest.fixture(scope="module")

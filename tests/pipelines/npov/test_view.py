@@ -9,7 +9,6 @@ from pages import Reading, every, published, unpacked
 from playwright.sync_api import expect
 
 from pipelines.npov.check import check
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import Error, NpovExample, argument_spans, npov_prompt
 from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.result import ROUGE, SALIENCE, ErrorScores, NpovResult, WordScore
@@ -120,16 +119,11 @@ def mapped() -> WordMap:
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "marks"),
-    [(SalienceSettings(), True), (SalienceSettings(aggregation="sum"), False)],
-)
-def test_shares_of_a_response_are_those_of_its_check(
-    settings: SalienceSettings, marks: bool
-) -> None:
+@pytest.mark.parametrize("marks", [True, False])
+def test_shares_of_a_response_are_those_of_its_check(marks: bool) -> None:
     found = mapped()
-    checked = check(EXAMPLE, found, settings)
-    (made,) = response_view(checked, found, settings, None).examples
+    checked = check(EXAMPLE, found)
+    (made,) = response_view(checked, found, None, marks=marks).examples
     (shown,) = every(list(made.blocks()), Heatmap)
     assert (shown.left_out, shown.added) == (("left out?", "added?") if marks else ("", ""))
     assert shown.limit == pytest.approx(1 - THRESHOLD)
@@ -142,8 +136,8 @@ def test_shares_of_a_response_are_those_of_its_check(
 
 
 def test_an_argument_that_was_left_out_is_marked(reading: Reading, tmp_path: Path) -> None:
-    found, settings = mapped(), SalienceSettings()
-    made = response_view(check(EXAMPLE, found, settings), found, settings, None)
+    found = mapped()
+    made = response_view(check(EXAMPLE, found), found, None)
     write(tmp_path / "page.html", made.title, [made], {})
     page = reading(tmp_path / "page.html")
     expect(page.locator("h3").first).to_have_text(EXAMPLE.question)
