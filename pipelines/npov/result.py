@@ -1,7 +1,7 @@
 """Detectors' scores of examples, and how well they detect errors (NPOV, sections 4.3 and 5)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -97,11 +97,6 @@ class NpovResult(BaseModel, frozen=True):
         return self.hallucination == self.coverage == "none"
 
     @property
-    def exchanged(self) -> bool:
-        """Whether it has both errors, so that the number of given arguments is unchanged."""
-        return self.hallucination == self.coverage == "full"
-
-    @property
     def cluster(self) -> str:
         """Its topic, or otherwise a key that dependent examples share."""
         return self.topic or self.source
@@ -131,14 +126,11 @@ class Slice:
         title: Its name in the paper.
         test_set: The set.
         errors: Labels that count as errors; examples with others are left out.
-        exchanged: Whether only examples with both errors count, so that no argument is too many or
-            too few.
     """
 
     title: str
     test_set: str
     errors: Error
-    exchanged: bool = False
 
     def has(self, result: NpovResult) -> bool:
         """Whether a result belongs to the set."""
@@ -146,7 +138,7 @@ class Slice:
 
     def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
         """Whether a result of the set has an error of the kind that counts."""
-        return result.known(kind) == self.errors and (result.exchanged or not self.exchanged)
+        return result.known(kind) == self.errors
 
 
 SLICES = (
@@ -156,13 +148,6 @@ SLICES = (
     Slice("Ambiguous organic", ORGANIC, "ambiguous"),
 )
 """The slices of the paper."""
-
-EXCHANGED = tuple(
-    replace(each, title=f"{each.title}, exchanged", exchanged=True)
-    for each in SLICES
-    if each.test_set != ORGANIC
-)
-"""Slices with one argument of the response exchanged for another."""
 
 
 @dataclass(frozen=True)

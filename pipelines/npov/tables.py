@@ -13,7 +13,6 @@ from pipelines.npov.detect import AGGREGATIONS
 from pipelines.npov.result import (
     CLASSIFIER,
     COUNT,
-    EXCHANGED,
     KINDS,
     LENGTH,
     READS_NOTHING,
@@ -107,13 +106,7 @@ READ_NOTHING: Final = (
     f"'{LENGTH}', '{COUNT}' and '{UNEQUAL}' read nothing: they are the words of a response, its "
     "sentences less the arguments given, and how many more of these one side has. A hallucination "
     "has an argument more than is given and a coverage error one fewer, by definition, unless it "
-    "has both: these alone are in the 'exchanged' sets, where one argument is given for another."
-)
-
-WITH_EXCHANGED: Final = tuple(
-    part
-    for own in SLICES
-    for part in (own, *(each for each in EXCHANGED if each.test_set == own.test_set))
+    "has both."
 )
 
 
@@ -167,7 +160,7 @@ def all_tables(results: Results) -> list[Table]:
 def detection(results: Results) -> Table:
     """Table 1: errors of whole responses, by every detector."""
     return Table.of(
-        _of_examples(results, detectors(results), WITH_EXCHANGED),
+        _of_examples(results, detectors(results)),
         name="npov_detection",
         title="Hallucination and coverage errors, by detector",
         columns=[TEST_SET, DETECTOR, *ERRORS, ERROR_FREE, TOPICS],
@@ -203,15 +196,13 @@ def classifiers(results: Results) -> Table:
     )
 
 
-def _of_examples(
-    results: Results, found: Sequence[Detector], parts: Sequence[Slice] = SLICES
-) -> list[Line]:
+def _of_examples(results: Results, found: Sequence[Detector]) -> list[Line]:
     """The areas of detectors on every slice that they have scores for."""
     lines = []
-    for part, detector in product(parts, found):
+    for part, detector in product(SLICES, found):
         own = {kind: scores(results, part, kind, detector) for kind in KINDS}
         every = [score for each in own.values() for score in each.values()]
-        if every and (not part.exchanged or any(score.wrong for score in every)):
+        if every:
             areas = {kind: example_area(own[kind]) for kind in KINDS}
             error_free = max(sum(not one.wrong for one in each.values()) for each in own.values())
             topics = len({score.cluster for score in every})
@@ -270,7 +261,7 @@ def comparisons(results: Results) -> Table:
         for first, second in combinations(detectors(results), 2)
         if not {first.name, second.name} <= {*READS_NOTHING}
     ]
-    for part, kind, (first, second) in product(WITH_EXCHANGED, KINDS, two_by_two):
+    for part, kind, (first, second) in product(SLICES, KINDS, two_by_two):
         one, other = (scores(results, part, kind, each) for each in (first, second))
         shared = [(score, other[name]) for name, score in one.items() if name in other]
         if (compared := _compared(shared)) is not None:
