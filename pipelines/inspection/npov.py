@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -312,8 +311,9 @@ async def by_salience(
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":
-        shown = response_view(checked, found, png, marks=options.aggregation == "max")
-        return replace(shown, models=tuple(used))
+        if options.aggregation == "max":
+            return response_view(checked, found.values, png, models=used)
+        return response_view(checked, found.values, png, limit=None, models=used)
 
     return Inspection(
         checked,

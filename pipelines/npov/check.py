@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from nli.sentences import sentences
-from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
 from pipelines.npov.example import (
     SIDES,
@@ -21,9 +20,8 @@ from pipelines.npov.example import (
     as_read,
     npov_prompt,
 )
-from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
+from pipelines.npov.similarity import Use, Values, by_part, groundings, uses
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.synthesis import given_instead
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -59,15 +57,13 @@ def without_each(example: NpovExample) -> list[NpovExample]:
 
     A side whose only argument is left out stays in the prompt, empty.
     """
-    return [
-        given_instead(example, {each: example.arguments(each) for each in SIDES} | {side: rest})
-        for side in SIDES
-        for rest in _all_but_one(example.arguments(side))
-    ]
-
-
-def _all_but_one(arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [arguments[:place] + arguments[place + 1 :] for place in range(len(arguments))]
+    found = []
+    for side in SIDES:
+        arguments = example.arguments(side)
+        for place in range(len(arguments)):
+            rest = arguments[:place] + arguments[place + 1 :]
+            found.append(example.model_copy(update={side: rest}))
+    return found
 
 
 def log_probability_drops(
@@ -159,6 +155,16 @@ class ResponseErrors(BaseModel, frozen=True):
     arguments: tuple[TextErrors, ...]
     sentences: tuple[TextErrors, ...]
 
+    @property
+    def least_used(self) -> TextErrors:
+        """The argument that the response uses least."""
+        return _worst(self.arguments)
+
+    @property
+    def least_grounded(self) -> TextErrors:
+        """The sentence that rests least on any argument."""
+        return _worst(self.sentences)
+
 
 class AblationErrors(ResponseErrors, frozen=True):
     """A response, checked by leaving out each argument in turn.
@@ -173,16 +179,6 @@ class AblationErrors(ResponseErrors, frozen=True):
     """
 
     drops: tuple[tuple[float, ...], ...]
-
-    @property
-    def least_used(self) -> TextErrors:
-        """The argument whose absence costs the response least."""
-        return _worst(self.arguments)
-
-    @property
-    def least_grounded(self) -> TextErrors:
-        """The sentence that rests least on any argument."""
-        return _worst(self.sentences)
 
 
 def _worst(texts: Sequence[TextErrors]) -> TextErrors:
@@ -270,16 +266,14 @@ def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max"
         )
 
     arguments = argument_spans(npov_prompt(example))
-    sentences = sentence_spans(found.encoded)
+    spans = sentence_spans(found.encoded)
     by_sentence = _split(beta, found.response)
     return ResponseErrors(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,
         arguments=tuple(map(checked, sides, arguments, found.given, by_argument)),
-        sentences=tuple(
-            map(checked, [None] * len(sentences), sentences, found.response, by_sentence)
-        ),
+        sentences=tuple(map(checked, [None] * len(spans), spans, found.response, by_sentence)),
     )
 
 
@@ -306,14 +300,14 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
         )
 
     used = map(float, uses(found.by_sentence.says))
-    sentences = [(span.start, span.end) for span in sentences_of(response)]
+    spans = [(span.start, span.end) for span in sentences(response)]
     return AblationErrors(
         question=example.question,
         coverage_error=errors.coverage,
         hallucination_error=errors.hallucination,
         arguments=tuple(map(argument, found.by_sentence.sides, argument_spans(prompt), used)),
-        sentences=tuple(map(sentence, sentences, found.words, of_words)),
-        drops=kept(found.by_word.rests),
+        sentences=tuple(map(sentence, spans, found.words, of_words)),
+        drops=tuple(map(tuple, found.by_word.rests.tolist())),
     )
 
 
@@ -332,7 +326,7 @@ def _word_errors(
 def sentence_spans(encoded: Encoded) -> list[Span]:
     """Spans of the response's sentences in prompt and response."""
     base = len(encoded.prompt)
-    return [(base + span.start, base + span.end) for span in sentences_of(encoded.response)]
+    return [(base + span.start, base + span.end) for span in sentences(encoded.response)]
 
 
 def _split(

@@ -46,9 +46,9 @@ from pipelines.npov.similarity import (
     Embedded,
     SentenceEmbeddings,
     Use,
-    all_vectors,
     groundings,
     uses,
+    word_errors,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.retrieval.dense import Embedder
@@ -193,10 +193,11 @@ def bert_score_of_words(example: NpovExample, words: Words, embedded: Embedded) 
     texts = [text for side in embedded.given for text in side]
     known: dict[int, float] = {}
     for begins, text in zip(starts, texts, strict=True):
-        unlike = text.word_errors(embedded.response.vectors)
-        known |= {begins + start: error for (start, _), error in unlike.items()}
-    unlike = embedded.response.word_errors(all_vectors(texts))
-    known |= {len(prompt.text) + start: error for (start, _), error in unlike.items()}
+        for word, error in zip(text, word_errors(text, embedded.response), strict=True):
+            known[begins + word.start] = error
+    given = [word for text in texts for word in text]
+    for word, error in zip(embedded.response, word_errors(embedded.response, given), strict=True):
+        known[len(prompt.text) + word.start] = error
 
     def of(side: Sequence[Sequence[Word]]) -> NDArray[np.floating]:
         return np.array([known.get(word.start, np.nan) for text in side for word in text], float)

@@ -242,7 +242,7 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
             continue
         checked = check(each.example, found)
         png = found.picture(each.example.question)
-        view = response_view(checked, found, png)
+        view = response_view(checked, found.values, png)
         explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
         replace_bytes(out, png)
         return

@@ -26,33 +26,19 @@ class TunedOn(BaseModel, frozen=True):
     Attributes:
         learned: Topics of the examples that it learned from.
         watched: Topics of the examples that its best step was chosen by.
-        template: Number of template responses without error that it learned from.
-        annotated: Number of others without error, annotated by people or the tagger.
-        synthetic: Number of examples with an error put into them.
-        organic: Number of examples with an error of the response itself.
-        paraphrased: Number of all these that are in other words than their arguments.
+        examples: Numbers of examples that it learned from, by their origin, and how many of them
+            are paraphrased.
     """
 
     learned: tuple[Subject, ...]
     watched: tuple[Subject, ...]
-    template: int = 0
-    annotated: int = 0
-    synthetic: int = 0
-    organic: int = 0
-    paraphrased: int = 0
+    examples: Mapping[str, int] = {}
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, responses by template 72, synthetic errors 216"."""
-        counts = (
-            ("topics", len(self.learned)),
-            ("responses by template", self.template),
-            ("annotated responses without error", self.annotated),
-            ("synthetic errors", self.synthetic),
-            ("organic errors", self.organic),
-            ("paraphrased", self.paraphrased),
-        )
-        return ", ".join(f"{what} {count:,}" for what, count in counts if count)
+        """In a line: "topics 9, by template 72, synthetic errors 216"."""
+        counts = {"topics": len(self.learned), **self.examples}
+        return ", ".join(f"{what} {count:,}" for what, count in counts.items())
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Names of measured topics that it was tuned on or chosen by."""

@@ -1,7 +1,7 @@
 """Step 7 of the study: the paper's tables, its figures beside ours (NPOV, section 5, B.1, C.1)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any, Final, NamedTuple
@@ -24,7 +24,6 @@ from pipelines.npov.result import (
     NpovResult,
     Results,
     Score,
-    Slice,
     detectors,
     example_area,
     salience_detector,
@@ -123,11 +122,6 @@ class Line(NamedTuple):
     error_free: int | None = None
     topics: int | None = None
 
-    @property
-    def known(self) -> bool:
-        """Whether an area exists."""
-        return any(area is not None for area, _ in self.of_kind.values())
-
 
 def _of_kind(kind: ErrorKind, title: str, unit: str = "errors") -> tuple[Column[Line], ...]:
     """The columns of a kind of error: an area, and its number of errors or words."""
@@ -212,8 +206,12 @@ def _of_examples(results: Results, found: Sequence[Detector]) -> list[Line]:
 
 def words(results: Results) -> Table:
     """Table 3: which words are wrong."""
+    lines = [
+        Line(part.title, one, {kind: word_area(results, part, kind, one) for kind in KINDS})
+        for part, one in product(SLICES, detectors(results))
+    ]
     return Table.of(
-        _with_figures(results, word_area),
+        [line for line in lines if any(area is not None for area, _ in line.of_kind.values())],
         name="npov_words",
         title="Hallucinated and uncovered words",
         columns=[
@@ -225,17 +223,6 @@ def words(results: Results) -> Table:
         caption="ROC AUC over content words: those of responses, and those of arguments. The 95 % "
         "interval is of a bootstrap over topics.",
     )
-
-
-def _with_figures(
-    results: Results, figure: Callable[[Results, Slice, ErrorKind, Detector], Figure]
-) -> list[Line]:
-    """The detectors on every slice that has a figure."""
-    lines = [
-        Line(part.title, one, {kind: figure(results, part, kind, one) for kind in KINDS})
-        for part, one in product(SLICES, detectors(results))
-    ]
-    return [line for line in lines if line.known]
 
 
 class Comparison(NamedTuple):
