@@ -23,7 +23,7 @@ from pipelines.runs.folder import RunFolder
 NUMBERS = ("first", "second", "third")
 SPLITS = {"train": "Obesity", "dev": "Golf", "test": "Abortion"}
 RUN: list[object] = ["lab", "study-npov", "--data", "topics.jsonl", "--out", "out"]
-SMALL: list[object] = ["--steps", 2, "--batch", 2, "--draws", 2, "--limit", 4]
+SMALL: list[object] = ["--steps", 2, "--batch", 2, "--draws", 2, "--limit", 2]
 
 
 def topic(name: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def test_one_command_makes_all_tables_and_killed_again_and_again_it_ends_alike(
     endpoint: Scripted,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Stopped before every twelfth write of a result, or of a soft prompt that is being tuned."""
+    """Stopped before every eighth write of a result, or of a soft prompt that is being tuned."""
     told = contested.done(*asked("--cache", "whole.sqlite")).err
     for number in range(1, 8):
         assert f"step {number} of 7" in told
@@ -110,7 +110,7 @@ def test_one_command_makes_all_tables_and_killed_again_and_again_it_ends_alike(
         def called(*arguments: object) -> None:
             nonlocal calls
             calls += 1
-            if calls % 12 == 0:
+            if calls % 8 == 0:
                 raise KeyboardInterrupt
             write(*arguments)
 
@@ -160,7 +160,7 @@ def test_what_people_labelled_is_taken_as_it_is(
             line = {"id": f"{name}/{number}", "question": given["question"], "coverage": error}
             labels.append(json.dumps({**line, **arguments, "response": REPLIES[2]}))
     Path("labels.jsonl").write_text("\n".join(labels))
-    contested.done(*asked("--annotator", "labels.jsonl", "--generator", "prompt"))
+    contested.done(*asked("--annotator", "labels.jsonl", "--generator", "prompt", "--limit", 1))
     kept = [json.loads(line) for line in Path("out/study.annotated.jsonl").read_text().splitlines()]
     assert [each["coverage"] for each in kept] == ["none", "full"] * 3
     page = Path("out/report.html").read_text()
@@ -186,7 +186,7 @@ def test_it_waits_for_people_and_goes_on_with_their_labels(
             for number, item in enumerate(everything):
                 labels.give(item, "full" if number % 3 == 0 and name != "carl" else "none")
     contested.done("annotate", "out", "--results")
-    contested.done(*asked("--annotator", "people"))
+    contested.done(*asked("--annotator", "people", "--limit", 1))
     kept = [json.loads(line) for line in Path("out/study.annotated.jsonl").read_text().splitlines()]
     assert {each["coverage"] for each in kept} == {"none", "full"}
     ours, *_ = table(Path("out"), "npov_agreement")
