@@ -195,9 +195,8 @@ def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
     """Generated responses, with their annotated label for a kind of error."""
 
     def given(result: NpovResult) -> Iterator[Labelled]:
-        example = result.example
-        if result.test_set == ORGANIC and example is not None:
-            yield Labelled((), as_shown(example), result.known(kind))
+        if result.test_set == ORGANIC:
+            yield Labelled((), as_shown(result.example), result.known(kind))
 
     return given
 
@@ -238,7 +237,7 @@ EXPERIMENT = Experiment(
     failed=lambda case, reason: case.result(status="failed", reason=reason),
     page=PAGE,
     metrics=METRICS,
-    cluster=lambda result: result.cluster,
+    cluster=lambda result: result.topic,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
     common=("data", "encoder"),

@@ -62,10 +62,9 @@ def _example(run: str, result: NpovResult) -> Example:
 
 def _content(result: NpovResult) -> list[Block]:
     made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
-    if result.example is not None:
-        made += [Heading(result.example.question), Text(result.example.response, "Response")]
-        for side in SIDES:
-            made += [Note(each, side) for each in result.example.arguments(side)]
+    made += [Heading(result.example.question), Text(result.example.response, "Response")]
+    for side in SIDES:
+        made += [Note(each, side) for each in result.example.arguments(side)]
     made.append(
         Facts(
             (

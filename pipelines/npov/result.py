@@ -70,9 +70,9 @@ class NpovResult(BaseModel, frozen=True):
     Attributes:
         source: The id of the example without error that it was made from.
         hallucination, coverage: The known labels.
-        topic: Topic of its question, by which intervals are clustered; None in older results.
+        topic: Topic of its question, by which intervals are clustered.
         votes: Labels by annotator name, if there are several.
-        example: The arguments and the response; None in older results.
+        example: The arguments and the response.
         given, response: Content words of the arguments and of the response; None if words were not
             scored or not annotated.
     """
@@ -84,9 +84,9 @@ class NpovResult(BaseModel, frozen=True):
     reason: str | None = None
     hallucination: Error
     coverage: Error
-    topic: str | None = None
+    topic: str
     votes: Mapping[str, Vote] = {}
-    example: NpovExample | None = None
+    example: NpovExample
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
@@ -95,11 +95,6 @@ class NpovResult(BaseModel, frozen=True):
     def error_free(self) -> bool:
         """Whether the response has neither error."""
         return self.hallucination == self.coverage == "none"
-
-    @property
-    def cluster(self) -> str:
-        """Its topic, or otherwise a key that dependent examples share."""
-        return self.topic or self.source
 
     def known(self, kind: ErrorKind) -> Error:
         """The known label for an error."""
@@ -237,7 +232,7 @@ def example_area(found: Mapping[str, Score]) -> Figure:
 def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> dict[str, Score]:
     """Scores by example; examples with other errors are left out."""
     return {
-        result.id: Score(score, part.wrong(result, kind), result.cluster)
+        result.id: Score(score, part.wrong(result, kind), result.topic)
         for result in _examples(results, part, detector)
         if (result.error_free or part.wrong(result, kind))
         and (score := result.score(detector.name, kind)) is not None
@@ -264,7 +259,7 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
     """AUC over words, and the number of wrong words."""
     name = detector.name
     found = [
-        (score, word.wrong, result.cluster)
+        (score, word.wrong, result.topic)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
         if result.known(kind) in ("none", part.errors)

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.npov.example import Error, Vote
+from pipelines.npov.example import Error, NpovExample, Vote
 from pipelines.npov.result import (
     CLASSIFIER,
     COUNT,
@@ -22,6 +22,10 @@ from pipelines.npov.result import (
 from pipelines.npov.tables import all_tables
 from pipelines.report.table import Table
 
+EXAMPLE = NpovExample(
+    question="Is it?", pro=("It is.",), con=("It is not.",), response="It may be."
+)
+
 
 def result(
     name: str,
@@ -37,6 +41,8 @@ def result(
         id=f"{test_set}/{name}",
         test_set=test_set,
         source=f"{test_set}/{name.partition('+')[0]}",
+        topic=name.partition("+")[0],
+        example=EXAMPLE,
         hallucination=hallucination,
         coverage=coverage,
         detectors={

@@ -51,7 +51,7 @@ def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [*RUN, *model, "--limit", 4]
+    command = [*RUN, *model, "--limit", 2]
     contested.done(*command, "--out", "whole")
     from pipelines.npov import detect, detectors
 

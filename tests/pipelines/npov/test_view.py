@@ -28,11 +28,21 @@ CONFIG = {
 }
 
 
+EXAMPLE = NpovExample(
+    question=f"Should it stay? {RUNS}",
+    pro=("Dams hold water.",),
+    con=("Fish die.",),
+    response="Dams hold water.",
+)
+
+
 def scored(name: str, salience: float, coverage: Error = "none") -> NpovResult:
     return NpovResult(
         id=f"paraphrased/{name}",
         test_set="paraphrased",
         source="paraphrased/dams",
+        topic="dams",
+        example=EXAMPLE,
         hallucination="none",
         coverage=coverage,
         detectors={
@@ -55,6 +65,8 @@ RESULTS = {
             id=f"organic/{RUNS}",
             test_set="organic",
             source="organic/x",
+            topic="dams",
+            example=EXAMPLE,
             status="failed",
             reason=f"no word {RUNS}",
             hallucination="none",
@@ -91,14 +103,6 @@ def test_a_response_is_found_by_its_error(reading: Reading, tmp_path: Path, widt
     cells = page.get_by_role("row", name=SALIENCE).get_by_role("cell")
     expect(cells).to_have_text(["0.3000", "0.7000"])
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-EXAMPLE = NpovExample(
-    question=f"Should it stay? {RUNS}",
-    pro=("Dams hold water.",),
-    con=("Fish die.",),
-    response="Dams hold water.",
-)
 
 
 def mapped() -> WordMap:
