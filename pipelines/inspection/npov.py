@@ -291,6 +291,8 @@ async def by_salience(
 
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
     folder = decoder_folder(options)
+    if soft is not None:
+        soft.check("response", model=folder.model.digest)
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         made = argument_map(
@@ -299,7 +301,6 @@ async def by_salience(
             options.measure,
             reached,
             soft_prompt=soft,
-            model=folder.model.digest,
         )
         return made, f"{decoder.precision} on {decoder.device}"
 

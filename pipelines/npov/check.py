@@ -192,25 +192,24 @@ def argument_map(
     on_progress: Progress = lambda *_: None,
     *,
     soft_prompt: SoftPrompt | None = None,
-    model: str | None = None,
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
     The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
-    made it a writer, which must belong to `model`, the digest of the decoder's folder. Salience on
-    the soft prompt is left out before columns are divided by their sums: the paper's map has only
-    rows for tokens of the input and of the response. Gradients are taken of the response's content
-    words alone, in about half the time; `on_progress` is told how many of their tokens are done.
+    made it a writer. Salience on the soft prompt is left out before columns are divided by their
+    sums: the paper's map has only rows for tokens of the input and of the response. Gradients are
+    taken of the response's content words alone, in about half the time; `on_progress` is told how
+    many of their tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
-            another task or model.
+            another task or width.
         SalienceError: They do not fit the model, or into memory.
     """
     prompt = npov_prompt(example)
     vectors = None
     if soft_prompt is not None:
-        soft_prompt.check("response", width=decoder.width, model=model)
+        soft_prompt.check("response", width=decoder.width)
         vectors = soft_prompt.vectors
     reserved = 0 if vectors is None else len(vectors)
     encoded = decoder.encode(prompt.text, as_read(example.response), reserved=reserved)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.npov.check import Weigh, ablation, argument_map, check
-from pipelines.npov.classifier import error_score
 from pipelines.npov.example import (
     SIDES,
     AnnotatedExample,
@@ -22,10 +21,8 @@ from pipelines.npov.example import (
 from pipelines.npov.result import (
     ABLATION,
     BERT_SCORE,
-    CLASSIFIER,
     COUNT,
     EMBEDDINGS,
-    KINDS,
     LENGTH,
     RELEVANCE,
     ROUGE,
@@ -33,7 +30,6 @@ from pipelines.npov.result import (
     SUPPORT,
     UNEQUAL,
     Case,
-    ErrorKind,
     ErrorScores,
     NpovResult,
     WordScore,
@@ -255,19 +251,17 @@ def by_salience(
     measure: Measure = "input_x_gradient",
     *,
     soft_prompt: SoftPrompt | None = None,
-    model: str | None = None,
 ) -> Found:
     """Salience under every aggregation, for an example and its words.
 
-    With a soft prompt, salience is that of the response generator that it makes of the model;
-    `model` is the digest of the decoder's folder.
+    With a soft prompt, salience is that of the response generator that it makes of the model.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
-            another task or model.
+            another task or width.
         SalienceError: They do not fit the model, or into memory.
     """
-    found = argument_map(example, decoder, measure, soft_prompt=soft_prompt, model=model)
+    found = argument_map(example, decoder, measure, soft_prompt=soft_prompt)
     scores = {}
     for aggregation in AGGREGATIONS:
         checked = check(example, found, aggregation)
@@ -276,24 +270,3 @@ def by_salience(
         )
     errors = WordErrors(1 - contributions(found.values), 1 - attributions(found.values))
     return Found(scores, Words(found.given, found.response), {SALIENCE: errors})
-
-
-def by_classifier(
-    example: NpovExample,
-    decoder: Decoder,
-    prompts: Mapping[ErrorKind, SoftPrompt | None],
-    model: str,
-) -> Found:
-    """A language model's own verdicts (NPOV, section 3.3).
-
-    For each error `prompts` has the soft prompt tuned to detect it; None asks the model without
-    one. `model` is the digest of the decoder's folder, which soft prompts must belong to.
-
-    Raises:
-        InputError: The example does not fit the model, or a soft prompt is for another task or
-            model.
-    """
-    scores = {
-        kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
-    }
-    return Found({CLASSIFIER: ErrorScores(**scores)})

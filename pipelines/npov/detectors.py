@@ -17,13 +17,14 @@ from pipelines.files import replace_bytes
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import argument_map, check
+from pipelines.npov.classifier import error_score
 from pipelines.npov.decoder import DecoderFolder
-from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
+from pipelines.npov.detect import Found, by_ablation, by_salience, by_tagger
 from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
-from pipelines.npov.result import KINDS, ORGANIC, Case
+from pipelines.npov.result import CLASSIFIER, KINDS, ORGANIC, Case, ErrorScores
 from pipelines.npov.settings import NpovOptions
 from pipelines.npov.similarity import once_loaded
 from pipelines.npov.soft_prompt import SoftPrompt, Task
@@ -92,20 +93,19 @@ def salience(folder: DecoderFolder, measure: Measure, soft: SoftPrompt | None) -
     decoder = cache(folder.load)
 
     async def find(example: NpovExample) -> Found:
-        digest = folder.model.digest
-        return by_salience(example, decoder(), measure, soft_prompt=soft, model=digest)
+        return by_salience(example, decoder(), measure, soft_prompt=soft)
 
     name = f"{folder.model.name}-soft-prompt" if soft else folder.model.name
     return Run(name, {"model": _described(folder), "measure": measure}, find)
 
 
 def classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
-    """Verdicts by the decoder, with a soft prompt for each error or without."""
+    """Verdicts by the decoder, with a soft prompt for each error or without (NPOV, section 3.3)."""
     decoder = cache(folder.load)
-    verdicts = {kind: prompts.get(kind) for kind in KINDS}
 
     async def find(example: NpovExample) -> Found:
-        return by_classifier(example, decoder(), verdicts, folder.model.digest)
+        scores = {kind: error_score(decoder(), example, kind, prompts.get(kind)) for kind in KINDS}
+        return Found({CLASSIFIER: ErrorScores(**scores)})
 
     return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, find)
 
@@ -235,9 +235,7 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
     decoder = study.model.load()
     for each in organic:
         try:
-            found = argument_map(
-                each.example, decoder, soft_prompt=soft, model=study.model.model.digest
-            )
+            found = argument_map(each.example, decoder, soft_prompt=soft)
         except (InputError, SalienceError):
             continue
         checked = check(each.example, found)
