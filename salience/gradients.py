@@ -47,7 +47,6 @@ def token_salience(
     *,
     target: Target = "logit",
     measure: Measure = "input_x_gradient",
-    chunk: int | None = None,
     columns: Sequence[int] | None = None,
     prefix: NDArray[np.floating] | None = None,
     limits: Limits | None = None,
@@ -61,7 +60,6 @@ def token_salience(
         prompt_tokens: m, the number of prompt tokens; at least 1.
         target: The differentiated value.
         measure: The combination of embedding and gradient.
-        chunk: Output tokens at a time; halved if memory does not suffice.
         columns: Response tokens, from 0, that are wanted, ascending; None for all. The time taken
             is proportional.
         prefix: (t, d) vectors of a soft prompt, which the model reads before the first token as if
@@ -75,8 +73,8 @@ def token_salience(
         token are 0, and so are columns that are not wanted.
 
     Raises:
-        ValueError: The prompt or the response is empty, an option is unknown, a chunk is below 1,
-            a column does not exist, or the prefix has another width than the model.
+        ValueError: The prompt or the response is empty, an option is unknown, a column does not
+            exist, or the prefix has another width than the model.
         SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
@@ -84,8 +82,6 @@ def token_salience(
         raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
     if target not in get_args(Target) or measure not in get_args(Measure):
         raise ValueError(f"unknown target '{target}' or measure '{measure}'")
-    if chunk is not None and chunk < 1:
-        raise ValueError(f"chunk below 1: {chunk}")
     wanted = list(range(tokens - prompt_tokens) if columns is None else columns)
     if wanted != sorted(set(wanted) & set(range(tokens - prompt_tokens))):
         raise ValueError("columns must ascend, and be tokens of the response")
@@ -101,7 +97,6 @@ def token_salience(
         places,
         target=target,
         measure=measure,
-        chunk=chunk,
         limits=limits or Limits(),
     )
     done = 0
@@ -137,7 +132,6 @@ def _attributions(
     *,
     target: Target,
     measure: Measure,
-    chunk: int | None,
     limits: Limits,
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
@@ -148,7 +142,7 @@ def _attributions(
     """
     length, memory = read.shape[1], limits.working_memory(model)
     attention = quick_attention(model, length, memory)
-    size = chunk or chunk_size(model, length, memory, attention)
+    size = chunk_size(model, length, memory, attention)
     done, before = 0, length - len(ids)
     while done < len(places):
         some = places[done : done + size]

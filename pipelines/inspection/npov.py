@@ -17,12 +17,7 @@ from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
 from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
-from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
-    DecoderOptions,
-    MeasureOption,
-    decoder_folder,
-)
+from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, MeasureOption, decoder_folder
 from pipelines.npov.settings import SAMPLE_TOPICS, TopicsFile
 from pipelines.option import Option, Options, refuse_given
 from salience.variants import Aggregation

@@ -15,12 +15,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.inspection.task import Inspection, Shown, Task, Tell
-from pipelines.npov.decoder import (
-    DecoderFolder,
-    DecoderOptions,
-    MeasureOption,
-    decoder_folder,
-)
+from pipelines.npov.decoder import DecoderFolder, DecoderOptions, MeasureOption, decoder_folder
 from pipelines.option import Option, Options
 
 if TYPE_CHECKING:

@@ -8,37 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
-from pipelines.experiment.experiment import (
-    Experiment,
-    Labelled,
-    Labelling,
-    Models,
-    Plan,
-    Work,
-)
+from pipelines.experiment.experiment import Experiment, Labelled, Labelling, Models, Plan, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import (
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import source_of, tagger_named
 from pipelines.files import read_bytes
 from pipelines.npov.decoder import decoder_folder
-from pipelines.npov.example import (
-    SIDES,
-    NpovExample,
-    arguments_read,
-    npov_prompt,
-    sentences_read,
-)
+from pipelines.npov.example import SIDES, NpovExample, arguments_read, npov_prompt, sentences_read
 from pipelines.npov.page import PAGE
-from pipelines.npov.result import (
-    KINDS,
-    METRICS,
-    ORGANIC,
-    Case,
-    ErrorKind,
-    NpovResult,
-)
+from pipelines.npov.result import KINDS, METRICS, ORGANIC, Case, ErrorKind, NpovResult
 from pipelines.npov.settings import NpovOptions
 from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder

@@ -13,14 +13,7 @@ from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section
 from pipelines.files import read_bytes
 from pipelines.npov.example import SIDES
-from pipelines.npov.result import (
-    BASELINES,
-    KINDS,
-    OF_RUNS,
-    ROUGE,
-    ErrorKind,
-    NpovResult,
-)
+from pipelines.npov.result import BASELINES, KINDS, OF_RUNS, ROUGE, ErrorKind, NpovResult
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import MISSING, Table
@@ -85,13 +78,14 @@ def _known(result: NpovResult, kind: ErrorKind) -> Inline:
 
 def _scores(result: NpovResult) -> Grid:
     """A row per detector."""
-    columns = ("Content added", "Arguments left out")
     rows = []
     for name in result.detectors:
         scores = [result.score(name, kind) for kind in KINDS]
         cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
         rows.append(tuple((cell,) for cell in (name, *cells)))
-    return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
+    return Grid(
+        "Scores of the detectors", ("Detector", "Content added", "Arguments left out"), tuple(rows)
+    )
 
 
 def _tables(runs: Runs[NpovResult]) -> list[Table]:

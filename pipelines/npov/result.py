@@ -180,11 +180,7 @@ Figure = tuple[Estimate | None, int | None]
 
 SALIENCE = salience_detector("max")
 
-OF_RUNS = (
-    SALIENCE,
-    *(ABLATION, SUPPORT, RELEVANCE),
-    CLASSIFIER,
-)
+OF_RUNS = (SALIENCE, ABLATION, SUPPORT, RELEVANCE, CLASSIFIER)
 """Detectors of a run that tables show beside others."""
 
 
