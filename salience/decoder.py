@@ -12,7 +12,7 @@ from salience.errors import SalienceError
 from salience.gradients import Progress, token_salience
 from salience.limits import Limits
 from salience.placing import placed
-from salience.variants import Engine, Measure, Precision, Target
+from salience.variants import Measure, Precision, Target
 from salience.words import Offset
 
 
@@ -170,7 +170,6 @@ class Decoder:
         self,
         encoded: Encoded,
         *,
-        engine: Engine = "batched",
         target: Target = "logit",
         measure: Measure = "input_x_gradient",
         columns: Sequence[int] | None = None,
@@ -191,7 +190,6 @@ class Decoder:
             self.model,
             self._ids(encoded),
             encoded.prompt_tokens,
-            engine=engine,
             target=target,
             measure=measure,
             columns=columns,

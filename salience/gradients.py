@@ -4,9 +4,8 @@ For an output token y at position p, whose logit the model computes at position 
 earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. Vectors of a
 soft prompt that come before the tokens are read first, and have attributions like tokens.
 
-Two engines compute it. `captum` calls Captum's own LayerGradientXActivation, one output token after
-the other: the reference. `batched` takes one forward pass for some output tokens and pulls all
-their gradients back through it at once.
+One forward pass is taken for some output tokens, and all their gradients are pulled back through it
+at once.
 """
 
 import warnings
@@ -27,7 +26,7 @@ from salience.limits import (
     release,
     token_cost,
 )
-from salience.variants import Engine, Measure, Target
+from salience.variants import Measure, Target
 
 if TYPE_CHECKING:
     import torch
@@ -46,10 +45,8 @@ def token_salience(
     ids: "torch.Tensor",
     prompt_tokens: int,
     *,
-    engine: Engine = "batched",
     target: Target = "logit",
     measure: Measure = "input_x_gradient",
-    chunk: int | None = None,
     columns: Sequence[int] | None = None,
     prefix: NDArray[np.floating] | None = None,
     limits: Limits | None = None,
@@ -61,10 +58,8 @@ def token_salience(
         model: A causal language model of transformers, with its weights frozen.
         ids: (n,) token ids of prompt and response, on the model's (first) device.
         prompt_tokens: m, the number of prompt tokens; at least 1.
-        engine: Computes it. The two agree up to rounding.
         target: The differentiated value.
         measure: The combination of embedding and gradient.
-        chunk: Output tokens at a time in `batched`; halved if memory does not suffice.
         columns: Response tokens, from 0, that are wanted, ascending; None for all. The time taken
             is proportional.
         prefix: (t, d) vectors of a soft prompt, which the model reads before the first token as if
@@ -78,8 +73,8 @@ def token_salience(
         token are 0, and so are columns that are not wanted.
 
     Raises:
-        ValueError: The prompt or the response is empty, an option is unknown, a chunk is below 1,
-            a column does not exist, or the prefix has another width than the model.
+        ValueError: The prompt or the response is empty, an option is unknown, a column does not
+            exist, or the prefix has another width than the model.
         SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
@@ -87,8 +82,6 @@ def token_salience(
         raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
     if target not in get_args(Target) or measure not in get_args(Measure):
         raise ValueError(f"unknown target '{target}' or measure '{measure}'")
-    if engine not in get_args(Engine) or (chunk is not None and chunk < 1):
-        raise ValueError(f"unknown engine '{engine}', or chunk below 1: {chunk}")
     wanted = list(range(tokens - prompt_tokens) if columns is None else columns)
     if wanted != sorted(set(wanted) & set(range(tokens - prompt_tokens))):
         raise ValueError("columns must ascend, and be tokens of the response")
@@ -97,19 +90,15 @@ def token_salience(
     read = _read(model, ids, prefix)
     length = read.shape[1]
     salience = np.zeros((length, tokens - prompt_tokens), np.float64 if double else np.float32)
-    if engine == "captum":
-        attributions = _captum(model, read, ids, places, target=target, measure=measure)
-    else:
-        attributions = _batched(
-            model,
-            read,
-            ids,
-            places,
-            target=target,
-            measure=measure,
-            chunk=chunk,
-            limits=limits or Limits(),
-        )
+    attributions = _attributions(
+        model,
+        read,
+        ids,
+        places,
+        target=target,
+        measure=measure,
+        limits=limits or Limits(),
+    )
     done = 0
     with memory_errors(length):
         for found in attributions:
@@ -135,7 +124,7 @@ def _read(model: Any, ids: "torch.Tensor", prefix: NDArray[np.floating] | None) 
     return torch.cat([vectors[None], embeddings], dim=1)
 
 
-def _captum(
+def _attributions(
     model: Any,
     read: "torch.Tensor",
     ids: "torch.Tensor",
@@ -143,40 +132,6 @@ def _captum(
     *,
     target: Target,
     measure: Measure,
-) -> Iterator["torch.Tensor"]:
-    """Captum's LayerGradientXActivation at the input of the layers, one output token at a time.
-
-    Captum's LLMGradientAttribution does the same for log-probabilities, but drops attributions to
-    earlier tokens of the response.
-    """
-    import torch
-    from captum.attr import LayerGradientXActivation
-
-    layer = torch.nn.Identity()  # Captum attributes to a layer; the embeddings' has no prefix
-
-    def output(embeddings: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
-        logits = model(inputs_embeds=layer(embeddings), use_cache=False).logits[:, -1]
-        return outputs(logits, token, target)
-
-    product, before = measure == "input_x_gradient", read.shape[1] - len(ids)
-    attribution = LayerGradientXActivation(output, layer, multiply_by_inputs=product)
-    for place in places:
-        (found,) = attribution.attribute(
-            read[:, : before + place], additional_forward_args=(ids[place : place + 1],)
-        )
-        summed = wide(found.detach())
-        yield (summed.sum(-1) if product else summed.norm(dim=-1))[:, None]
-
-
-def _batched(
-    model: Any,
-    read: "torch.Tensor",
-    ids: "torch.Tensor",
-    places: Sequence[int],
-    *,
-    target: Target,
-    measure: Measure,
-    chunk: int | None,
     limits: Limits,
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
@@ -187,7 +142,7 @@ def _batched(
     """
     length, memory = read.shape[1], limits.working_memory(model)
     attention = quick_attention(model, length, memory)
-    size = chunk or chunk_size(model, length, memory, attention)
+    size = chunk_size(model, length, memory, attention)
     done, before = 0, length - len(ids)
     while done < len(places):
         some = places[done : done + size]
@@ -300,19 +255,7 @@ def _gradients(
 def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "torch.Tensor":
     """The differentiated values of tokens, (count,), from logits, (count, vocabulary)."""
     values = logits.log_softmax(-1) if target == "log_probability" else logits
-    said = values.gather(-1, tokens[:, None])[:, 0]
-    return said - foil_logits(logits, tokens) if target == "contrast" else said
-
-
-def foil_logits(logits: "torch.Tensor", tokens: "torch.Tensor") -> "torch.Tensor":
-    """Logits (count,) of each token's foil: the most probable other token at its place.
-
-    Yin and Neubig (2022, section 3) explain a token against a foil that a person gives, or a rule
-    of grammar; for words of any kind it is the word that the model would have said otherwise. The
-    choice of the foil counts as given: the derivative is of its logit alone.
-    """
-    others = logits.detach().scatter(-1, tokens[:, None], float("-inf"))
-    return logits.gather(-1, others.argmax(-1, keepdim=True))[:, 0]
+    return values.gather(-1, tokens[:, None])[:, 0]
 
 
 def wide(values: "torch.Tensor") -> "torch.Tensor":

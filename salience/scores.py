@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from salience.variants import Aggregation, Average
+from salience.variants import Aggregation
 
 
 def contributions(
@@ -51,8 +51,10 @@ def _aggregated(rows: NDArray[np.floating], aggregation: Aggregation) -> NDArray
     return np.asarray(np.clip(found, 0, 1))
 
 
-def average(scores: NDArray[np.floating] | Sequence[float], how: Average = "geometric") -> float:
-    """The mean of words' scores; the geometric one is 0 as soon as one score is.
+def average(scores: NDArray[np.floating] | Sequence[float]) -> float:
+    """The geometric mean of words' scores; 0 as soon as one score is.
+
+    Section 3.2 of the paper says mean; the formulas of appendix C decide here.
 
     Raises:
         ValueError: There are no scores, or one is negative.
@@ -60,28 +62,24 @@ def average(scores: NDArray[np.floating] | Sequence[float], how: Average = "geom
     values = np.asarray(scores, dtype=np.float64)
     if not len(values) or (values < 0).any():
         raise ValueError("an average wants at least one score, and none below 0")
-    if how == "arithmetic":
-        return float(values.mean())
     return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
 
 
-def coverage_error(
-    perspectives: Sequence[NDArray[np.floating]], how: Average = "geometric"
-) -> float | None:
+def coverage_error(perspectives: Sequence[NDArray[np.floating]]) -> float | None:
     """s_cov: how far a perspective is left out of a response (NPOV, appendix C).
 
     One minus the smallest of the perspectives' average contributions, since each must be covered;
     perspectives without words are ignored. In [0, 1] if contributions are; None if no perspective
     has a word.
     """
-    means = [average(words, how) for words in perspectives if len(words)]
+    means = [average(words) for words in perspectives if len(words)]
     return 1 - min(means) if means else None
 
 
-def hallucination_error(response: NDArray[np.floating], how: Average = "geometric") -> float | None:
+def hallucination_error(response: NDArray[np.floating]) -> float | None:
     """s_hall: how far a response is not drawn from the input (NPOV, appendix C).
 
     One minus the average attribution of the response's words. In [0, 1] if attributions are; None
     if the response has no word.
     """
-    return 1 - average(response, how) if len(response) else None
+    return 1 - average(response) if len(response) else None

@@ -1,13 +1,11 @@
-"""The variants of salience: engine, number format, target, measure, and aggregation."""
+"""The variants of salience: number format, target, measure, and aggregation."""
 
 from typing import Literal
 
 Precision = Literal["auto", "fp32", "bf16"]
-Engine = Literal["batched", "captum"]
-Target = Literal["logit", "log_probability", "contrast"]
+Target = Literal["logit", "log_probability"]
 """The differentiated value. The paper uses the logit; Captum's class for language models uses the
-log-probability, which also changes when other tokens become likelier. The contrast is the logit
-minus that of a foil (Yin and Neubig 2022): why this token, and not the likeliest other one?"""
+log-probability, which also changes when other tokens become likelier."""
 
 Measure = Literal["input_x_gradient", "gradient_norm"]
 """The paper's dot product of embedding and gradient, signed; or the gradient's L2 norm, which gives
@@ -15,7 +13,3 @@ similar results according to a footnote of the paper."""
 
 Aggregation = Literal["max", "sum", "negative_entropy"]
 """How a word's row or column becomes one number (appendix C.1). The paper uses the maximum."""
-
-Average = Literal["geometric", "arithmetic"]
-"""How words' scores are averaged: appendix C has the geometric mean, section 3.2 says mean. The
-formulas decide here."""

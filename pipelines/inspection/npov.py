@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,12 +17,7 @@ from pipelines.experiment.options import LlmOptions, ServedOptions
 from pipelines.files import check_writable, read_bytes, replace_text
 from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
-from pipelines.npov.decoder import (
-    SALIENCE_PANEL,
-    DecoderOptions,
-    SalienceSettings,
-    decoder_folder,
-)
+from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, MeasureOption, decoder_folder
 from pipelines.npov.settings import SAMPLE_TOPICS, TopicsFile
 from pipelines.option import Option, Options, refuse_given
 from salience.variants import Aggregation
@@ -244,7 +238,7 @@ class CheckOptions(DecoderOptions, ServedOptions):
         Aggregation,
         Option("How to turn a word's row of the map into a score.", panel=SALIENCE_PANEL),
     ] = "max"
-    salience: SalienceSettings = SalienceSettings()
+    measure: MeasureOption = "input_x_gradient"
 
 
 def needs(options: CheckOptions) -> Needs:
@@ -253,9 +247,8 @@ def needs(options: CheckOptions) -> Needs:
     if options.detector == "salience":
         decoder_folder(options)
         return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
-    of_gradients = ("soft_prompt", "aggregation", "precision", "device")
+    of_gradients = ("soft_prompt", "aggregation", "measure", "precision", "device")
     refuse_given(options, of_gradients, named)
-    refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
     return Needs(role="generator", untagged=named)
 
 
@@ -291,30 +284,32 @@ async def by_salience(
     from pipelines.npov.view import CHECKED, response_view
     from pipelines.report.glance import ModelUsed
 
-    settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
     folder = decoder_folder(options)
+    if soft is not None:
+        soft.check("response", model=folder.model.digest)
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         made = argument_map(
             example,
             decoder,
-            settings,
+            options.measure,
             reached,
             soft_prompt=soft,
-            model=folder.model.digest,
         )
         return made, f"{decoder.precision} on {decoder.device}"
 
     found, computed = await by_gradients(folder, tell, work)
-    checked = check(example, found, settings)
+    checked = check(example, found, options.aggregation)
     used = [gradients_of(folder)]
     if options.soft_prompt is not None:
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":
-        return replace(response_view(checked, found, settings, png), models=tuple(used))
+        if options.aggregation == "max":
+            return response_view(checked, found.values, png, models=used)
+        return response_view(checked, found.values, png, limit=None, models=used)
 
     return Inspection(
         checked,
@@ -323,7 +318,11 @@ async def by_salience(
         title=CHECKED,
         view=view,
         picture=partial(found.picture, example.question) if found.values.size else None,
-        about={"salience": settings.model_dump(), "computed": computed},
+        about={
+            "aggregation": options.aggregation,
+            "measure": options.measure,
+            "computed": computed,
+        },
     )
 
 

@@ -15,12 +15,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.inspection.task import Inspection, Shown, Task, Tell
-from pipelines.npov.decoder import (
-    DecoderFolder,
-    DecoderOptions,
-    GradientSettings,
-    decoder_folder,
-)
+from pipelines.npov.decoder import DecoderFolder, DecoderOptions, MeasureOption, decoder_folder
 from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
@@ -86,7 +81,7 @@ class PromptAsked(Options):
 class MapOptions(DecoderOptions):
     """How gradients are taken and shown."""
 
-    gradients: GradientSettings = GradientSettings()
+    measure: MeasureOption = "input_x_gradient"
 
 
 def needs(options: DecoderOptions) -> Needs:
@@ -149,12 +144,12 @@ async def salience(
     from pipelines.report.heatmap import heatmap, picture, sides
     from salience.maps import word_map, words_of
 
-    how, folder = options.gradients.model_dump(), decoder_folder(options)
+    folder = decoder_folder(options)
     spans = [(span.start, span.end) for span in sentences(asked.prompt)]
 
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         encoded = decoder.encode(asked.prompt, asked.answer)
-        tokens = decoder.salience(encoded, **how, on_progress=reached)
+        tokens = decoder.salience(encoded, measure=options.measure, on_progress=reached)
         given, said = (words_of(encoded, own) for own in (spans, sentence_spans(encoded)))
         made = word_map(encoded, tokens, given, said)
         return made, f"{decoder.precision} on {decoder.device}"
@@ -174,7 +169,7 @@ async def salience(
         title="What the response rests on",
         view=view,
         picture=partial(found.picture, "") if found.values.size else None,
-        about={"salience": how, "computed": computed},
+        about={"measure": options.measure, "computed": computed},
     )
 
 
@@ -220,6 +215,5 @@ SALIENCE = Task(
     options=MapOptions,
     needs=needs,
     inspect=salience,
-    form=("target",),
     maps=True,
 )

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from nli.sentences import sentences
-from nli.sentences import sentences as sentences_of
 from pipelines.errors import InputError
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import (
     SIDES,
     NpovExample,
@@ -22,9 +20,8 @@ from pipelines.npov.example import (
     as_read,
     npov_prompt,
 )
-from pipelines.npov.similarity import Use, Values, by_part, groundings, kept, uses
+from pipelines.npov.similarity import Use, Values, by_part, groundings, uses
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.synthesis import given_instead
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -35,6 +32,7 @@ from salience.scores import (
     coverage_error,
     hallucination_error,
 )
+from salience.variants import Aggregation, Measure
 from salience.words import Word, content_words
 from serving.calls import Likelihood
 
@@ -59,15 +57,13 @@ def without_each(example: NpovExample) -> list[NpovExample]:
 
     A side whose only argument is left out stays in the prompt, empty.
     """
-    return [
-        given_instead(example, {each: example.arguments(each) for each in SIDES} | {side: rest})
-        for side in SIDES
-        for rest in _all_but_one(example.arguments(side))
-    ]
-
-
-def _all_but_one(arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [arguments[:place] + arguments[place + 1 :] for place in range(len(arguments))]
+    found = []
+    for side in SIDES:
+        arguments = example.arguments(side)
+        for place in range(len(arguments)):
+            rest = arguments[:place] + arguments[place + 1 :]
+            found.append(example.model_copy(update={side: rest}))
+    return found
 
 
 def log_probability_drops(
@@ -159,6 +155,16 @@ class ResponseErrors(BaseModel, frozen=True):
     arguments: tuple[TextErrors, ...]
     sentences: tuple[TextErrors, ...]
 
+    @property
+    def least_used(self) -> TextErrors:
+        """The argument that the response uses least."""
+        return _worst(self.arguments)
+
+    @property
+    def least_grounded(self) -> TextErrors:
+        """The sentence that rests least on any argument."""
+        return _worst(self.sentences)
+
 
 class AblationErrors(ResponseErrors, frozen=True):
     """A response, checked by leaving out each argument in turn.
@@ -174,16 +180,6 @@ class AblationErrors(ResponseErrors, frozen=True):
 
     drops: tuple[tuple[float, ...], ...]
 
-    @property
-    def least_used(self) -> TextErrors:
-        """The argument whose absence costs the response least."""
-        return _worst(self.arguments)
-
-    @property
-    def least_grounded(self) -> TextErrors:
-        """The sentence that rests least on any argument."""
-        return _worst(self.sentences)
-
 
 def _worst(texts: Sequence[TextErrors]) -> TextErrors:
     return max(texts, key=lambda each: -math.inf if each.error is None else each.error)
@@ -192,29 +188,28 @@ def _worst(texts: Sequence[TextErrors]) -> TextErrors:
 def argument_map(
     example: NpovExample,
     decoder: Decoder,
-    settings: SalienceSettings,
+    measure: Measure = "input_x_gradient",
     on_progress: Progress = lambda *_: None,
     *,
     soft_prompt: SoftPrompt | None = None,
-    model: str | None = None,
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
     The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
-    made it a writer, which must belong to `model`, the digest of the decoder's folder. Salience on
-    the soft prompt is left out before columns are divided by their sums: the paper's map has only
-    rows for tokens of the input and of the response. Gradients are taken of the response's content
-    words alone, in about half the time; `on_progress` is told how many of their tokens are done.
+    made it a writer. Salience on the soft prompt is left out before columns are divided by their
+    sums: the paper's map has only rows for tokens of the input and of the response. Gradients are
+    taken of the response's content words alone, in about half the time; `on_progress` is told how
+    many of their tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
-            another task or model.
+            another task or width.
         SalienceError: They do not fit the model, or into memory.
     """
     prompt = npov_prompt(example)
     vectors = None
     if soft_prompt is not None:
-        soft_prompt.check("response", width=decoder.width, model=model)
+        soft_prompt.check("response", width=decoder.width)
         vectors = soft_prompt.vectors
     reserved = 0 if vectors is None else len(vectors)
     encoded = decoder.encode(prompt.text, as_read(example.response), reserved=reserved)
@@ -230,9 +225,7 @@ def argument_map(
             )
     salience = decoder.salience(
         encoded,
-        engine=settings.engine,
-        target=settings.target,
-        measure=settings.measure,
+        measure=measure,
         columns=response_tokens(encoded, response),
         prefix=vectors,
         on_progress=on_progress,
@@ -240,23 +233,23 @@ def argument_map(
     return word_map(encoded, salience, pro + con, response)
 
 
-def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> ResponseErrors:
+def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max") -> ResponseErrors:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
     They come from the example's `argument_map`. The paper scores words and responses. Arguments and
     sentences are scored here as perspectives and responses are, to show which of them cause the
     error.
     """
-    alpha = contributions(found.values, settings.aggregation)
-    beta = attributions(found.values, settings.aggregation)
+    alpha = contributions(found.values, aggregation)
+    beta = attributions(found.values, aggregation)
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
     count = len(example.pro)
     perspectives = [
         np.concatenate(each) for each in (by_argument[:count], by_argument[count:]) if each
     ]
-    coverage = coverage_error(perspectives, settings.average)
-    hallucination = hallucination_error(beta, settings.average)
+    coverage = coverage_error(perspectives)
+    hallucination = hallucination_error(beta)
     # `argument_map` refuses texts without words.
     assert coverage is not None and hallucination is not None  # noqa: S101
 
@@ -268,20 +261,18 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
             side=side,
             text=found.encoded.text[start:end],
             words=_word_errors(words, scores, start),
-            error=1 - average(scores, settings.average) if len(scores) else None,
+            error=1 - average(scores) if len(scores) else None,
         )
 
     arguments = argument_spans(npov_prompt(example))
-    sentences = sentence_spans(found.encoded)
+    spans = sentence_spans(found.encoded)
     by_sentence = _split(beta, found.response)
     return ResponseErrors(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,
         arguments=tuple(map(checked, sides, arguments, found.given, by_argument)),
-        sentences=tuple(
-            map(checked, [None] * len(sentences), sentences, found.response, by_sentence)
-        ),
+        sentences=tuple(map(checked, [None] * len(spans), spans, found.response, by_sentence)),
     )
 
 
@@ -308,14 +299,14 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
         )
 
     used = map(float, uses(found.by_sentence.says))
-    sentences = [(span.start, span.end) for span in sentences_of(response)]
+    spans = [(span.start, span.end) for span in sentences(response)]
     return AblationErrors(
         question=example.question,
         coverage_error=errors.coverage,
         hallucination_error=errors.hallucination,
         arguments=tuple(map(argument, found.by_sentence.sides, argument_spans(prompt), used)),
-        sentences=tuple(map(sentence, sentences, found.words, of_words)),
-        drops=kept(found.by_word.rests),
+        sentences=tuple(map(sentence, spans, found.words, of_words)),
+        drops=tuple(map(tuple, found.by_word.rests.tolist())),
     )
 
 
@@ -334,7 +325,7 @@ def _word_errors(
 def sentence_spans(encoded: Encoded) -> list[Span]:
     """Spans of the response's sentences in prompt and response."""
     base = len(encoded.prompt)
-    return [(base + span.start, base + span.end) for span in sentences_of(encoded.response)]
+    return [(base + span.start, base + span.end) for span in sentences(encoded.response)]
 
 
 def _split(

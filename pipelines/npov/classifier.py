@@ -180,8 +180,6 @@ def error_score(
     example: NpovExample,
     task: ErrorKind,
     soft_prompt: SoftPrompt | None = None,
-    *,
-    model: str | None = None,
 ) -> float:
     """How likely a response has an error, in [0, 1] (NPOV, section 3.3).
 
@@ -189,16 +187,15 @@ def error_score(
     label with several tokens is the sum of theirs. If both labels are one token, the score is the
     probability of NO given that the reply is one of the two.
 
-    The soft prompt is tuned to detect the error; None asks the model without one. `model` is the
-    digest of the decoder's folder, which the soft prompt must belong to.
+    The soft prompt is tuned to detect the error; None asks the model without one.
 
     Raises:
-        InputError: The soft prompt is for another task or model, or the example does not fit.
+        InputError: The soft prompt is for another task or width, or the example does not fit.
         SalienceError: The model gives no finite numbers.
     """
     asked, reserved = decoder.model, 0
     if soft_prompt is not None:
-        soft_prompt.check(task, width=decoder.width, model=model)
+        soft_prompt.check(task, width=decoder.width)
         asked = with_prompt(decoder, soft_prompt.vectors)
         reserved = len(soft_prompt.vectors)
     # With the brace that follows a label in training; its probability is not asked for.

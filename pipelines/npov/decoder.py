@@ -1,15 +1,12 @@
-"""The model whose gradients are taken: settings, options, folder, and loading."""
+"""The model whose gradients are taken: options, folder, and loading."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
-
-from pydantic import BaseModel
 
 from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.option import Option
-from salience.variants import Aggregation, Average, Engine, Measure, Precision, Target
+from salience.variants import Measure, Precision
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
@@ -17,39 +14,14 @@ if TYPE_CHECKING:
 
 SALIENCE_PANEL: Final = "Salience"
 
-_salience_option = partial(Option, panel=SALIENCE_PANEL)
-
-
-class GradientSettings(BaseModel, frozen=True, extra="forbid"):
-    """How gradients are taken; the paper's choices by default."""
-
-    engine: Annotated[
-        Engine,
-        _salience_option(
-            "How to compute gradients: `batched`, many at once, or with `captum`, one at a time. "
-            "They agree up to rounding."
-        ),
-    ] = "batched"
-    target: Annotated[
-        Target,
-        _salience_option(
-            "What to differentiate: a token's logit, as in the paper; its log-probability; or "
-            "its contrast, the logit minus that of the likeliest other token."
-        ),
-    ] = "logit"
-    measure: Annotated[
-        Measure,
-        _salience_option("Gradient times input, as in the paper, or the norm of the gradient."),
-    ] = "input_x_gradient"
-
-
-class SalienceSettings(GradientSettings):
-    """How salience is computed and aggregated; the paper's choices by default."""
-
-    aggregation: Aggregation = "max"
-    average: Annotated[Average, _salience_option("How to average the scores of words.")] = (
-        "geometric"
-    )
+MeasureOption = Annotated[
+    Measure,
+    Option(
+        "Gradient times input, as in the paper, or the norm of the gradient.",
+        panel=SALIENCE_PANEL,
+    ),
+]
+"""For the field `measure`."""
 
 
 class DecoderOptions(ModelOptions):

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.npov.check import Weigh, ablation, argument_map, check
-from pipelines.npov.classifier import error_score
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import (
     SIDES,
     AnnotatedExample,
@@ -23,10 +21,8 @@ from pipelines.npov.example import (
 from pipelines.npov.result import (
     ABLATION,
     BERT_SCORE,
-    CLASSIFIER,
     COUNT,
     EMBEDDINGS,
-    KINDS,
     LENGTH,
     RELEVANCE,
     ROUGE,
@@ -34,7 +30,6 @@ from pipelines.npov.result import (
     SUPPORT,
     UNEQUAL,
     Case,
-    ErrorKind,
     ErrorScores,
     NpovResult,
     WordScore,
@@ -47,15 +42,15 @@ from pipelines.npov.similarity import (
     Embedded,
     SentenceEmbeddings,
     Use,
-    all_vectors,
     groundings,
     uses,
+    word_errors,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.retrieval.dense import Embedder
 from salience.decoder import Decoder
 from salience.scores import attributions, contributions
-from salience.variants import Aggregation
+from salience.variants import Aggregation, Measure
 from salience.words import Word
 
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
@@ -194,10 +189,11 @@ def bert_score_of_words(example: NpovExample, words: Words, embedded: Embedded) 
     texts = [text for side in embedded.given for text in side]
     known: dict[int, float] = {}
     for begins, text in zip(starts, texts, strict=True):
-        unlike = text.word_errors(embedded.response.vectors)
-        known |= {begins + start: error for (start, _), error in unlike.items()}
-    unlike = embedded.response.word_errors(all_vectors(texts))
-    known |= {len(prompt.text) + start: error for (start, _), error in unlike.items()}
+        for word, error in zip(text, word_errors(text, embedded.response), strict=True):
+            known[begins + word.start] = error
+    given = [word for text in texts for word in text]
+    for word, error in zip(embedded.response, word_errors(embedded.response, given), strict=True):
+        known[len(prompt.text) + word.start] = error
 
     def of(side: Sequence[Sequence[Word]]) -> NDArray[np.floating]:
         return np.array([known.get(word.start, np.nan) for text in side for word in text], float)
@@ -252,49 +248,25 @@ async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
 def by_salience(
     example: NpovExample,
     decoder: Decoder,
-    settings: SalienceSettings,
+    measure: Measure = "input_x_gradient",
     *,
     soft_prompt: SoftPrompt | None = None,
-    model: str | None = None,
 ) -> Found:
     """Salience under every aggregation, for an example and its words.
 
-    The aggregation in `settings` is ignored, since all are computed. With a soft prompt, salience
-    is that of the response generator that it makes of the model; `model` is the digest of the
-    decoder's folder.
+    With a soft prompt, salience is that of the response generator that it makes of the model.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
-            another task or model.
+            another task or width.
         SalienceError: They do not fit the model, or into memory.
     """
-    found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
+    found = argument_map(example, decoder, measure, soft_prompt=soft_prompt)
     scores = {}
     for aggregation in AGGREGATIONS:
-        checked = check(example, found, settings.model_copy(update={"aggregation": aggregation}))
+        checked = check(example, found, aggregation)
         scores[salience_detector(aggregation)] = ErrorScores(
             hallucination=checked.hallucination_error, coverage=checked.coverage_error
         )
     errors = WordErrors(1 - contributions(found.values), 1 - attributions(found.values))
     return Found(scores, Words(found.given, found.response), {SALIENCE: errors})
-
-
-def by_classifier(
-    example: NpovExample,
-    decoder: Decoder,
-    prompts: Mapping[ErrorKind, SoftPrompt | None],
-    model: str,
-) -> Found:
-    """A language model's own verdicts (NPOV, section 3.3).
-
-    For each error `prompts` has the soft prompt tuned to detect it; None asks the model without
-    one. `model` is the digest of the decoder's folder, which soft prompts must belong to.
-
-    Raises:
-        InputError: The example does not fit the model, or a soft prompt is for another task or
-            model.
-    """
-    scores = {
-        kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
-    }
-    return Found({CLASSIFIER: ErrorScores(**scores)})

@@ -17,13 +17,14 @@ from pipelines.files import replace_bytes
 from pipelines.judge.run_judge import model_of, tagger_of
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import argument_map, check
-from pipelines.npov.decoder import DecoderFolder, SalienceSettings
-from pipelines.npov.detect import Found, by_ablation, by_classifier, by_salience, by_tagger
+from pipelines.npov.classifier import error_score
+from pipelines.npov.decoder import DecoderFolder
+from pipelines.npov.detect import Found, by_ablation, by_salience, by_tagger
 from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
-from pipelines.npov.result import KINDS, ORGANIC, Case
+from pipelines.npov.result import CLASSIFIER, KINDS, ORGANIC, Case, ErrorScores
 from pipelines.npov.settings import NpovOptions
 from pipelines.npov.similarity import once_loaded
 from pipelines.npov.soft_prompt import SoftPrompt, Task
@@ -35,6 +36,7 @@ from pipelines.report import explorer
 from pipelines.report.progress import progress, say
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
+from salience.variants import Measure
 from serving.client import Client
 
 SIDE_BY_SIDE: Final = 16
@@ -86,30 +88,24 @@ def ablation(client: Client) -> Run:
     return Run(name, {"model": model_of(client)}, find, SIDE_BY_SIDE)
 
 
-def salience(folder: DecoderFolder, settings: SalienceSettings, soft: SoftPrompt | None) -> Run:
+def salience(folder: DecoderFolder, measure: Measure, soft: SoftPrompt | None) -> Run:
     """Gradients of the decoder, with a soft prompt or without."""
     decoder = cache(folder.load)
 
     async def find(example: NpovExample) -> Found:
-        digest = folder.model.digest
-        return by_salience(example, decoder(), settings, soft_prompt=soft, model=digest)
+        return by_salience(example, decoder(), measure, soft_prompt=soft)
 
-    config = {
-        "model": _described(folder),
-        "settings": settings.model_dump(exclude={"aggregation"}),
-    }
-    kind = "-soft-prompt" if soft else ""
-    kind += "-contrast" if settings.target == "contrast" else ""
-    return Run(f"{folder.model.name}{kind}", config, find)
+    name = f"{folder.model.name}-soft-prompt" if soft else folder.model.name
+    return Run(name, {"model": _described(folder), "measure": measure}, find)
 
 
 def classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
-    """Verdicts by the decoder, with a soft prompt for each error or without."""
+    """Verdicts by the decoder, with a soft prompt for each error or without (NPOV, section 3.3)."""
     decoder = cache(folder.load)
-    verdicts = {kind: prompts.get(kind) for kind in KINDS}
 
     async def find(example: NpovExample) -> Found:
-        return by_classifier(example, decoder(), verdicts, folder.model.digest)
+        scores = {kind: error_score(decoder(), example, kind, prompts.get(kind)) for kind in KINDS}
+        return Found({CLASSIFIER: ErrorScores(**scores)})
 
     return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, find)
 
@@ -236,17 +232,15 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
         return
     organic = [case.annotated for case in cases if case.test_set == ORGANIC]
     organic.sort(key=lambda each: each.hallucination != "full")  # the others keep their order
-    decoder, settings = study.model.load(), SalienceSettings()
+    decoder = study.model.load()
     for each in organic:
         try:
-            found = argument_map(
-                each.example, decoder, settings, soft_prompt=soft, model=study.model.model.digest
-            )
+            found = argument_map(each.example, decoder, soft_prompt=soft)
         except (InputError, SalienceError):
             continue
-        checked = check(each.example, found, settings)
+        checked = check(each.example, found)
         png = found.picture(each.example.question)
-        view = response_view(checked, found, settings, png)
+        view = response_view(checked, found.values, png)
         explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
         replace_bytes(out, png)
         return

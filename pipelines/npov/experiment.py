@@ -8,40 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import InputError
 from pipelines.experiment.cost import Cost, calls
-from pipelines.experiment.experiment import (
-    Experiment,
-    Labelled,
-    Labelling,
-    Models,
-    Plan,
-    Work,
-)
+from pipelines.experiment.experiment import Experiment, Labelled, Labelling, Models, Plan, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import (
-    source_of,
-    tagger_named,
-)
+from pipelines.experiment.options import source_of, tagger_named
 from pipelines.files import read_bytes
-from pipelines.npov.decoder import (
-    GradientSettings,
-    decoder_folder,
-)
-from pipelines.npov.example import (
-    SIDES,
-    NpovExample,
-    arguments_read,
-    npov_prompt,
-    sentences_read,
-)
+from pipelines.npov.decoder import decoder_folder
+from pipelines.npov.example import SIDES, NpovExample, arguments_read, npov_prompt, sentences_read
 from pipelines.npov.page import PAGE
-from pipelines.npov.result import (
-    KINDS,
-    METRICS,
-    ORGANIC,
-    Case,
-    ErrorKind,
-    NpovResult,
-)
+from pipelines.npov.result import KINDS, METRICS, ORGANIC, Case, ErrorKind, NpovResult
 from pipelines.npov.settings import NpovOptions
 from pipelines.option import refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
@@ -111,7 +85,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             if options.detector == "classifier":
                 run = detectors.classifier(folder, prompts)
             else:
-                run = detectors.salience(folder, options.salience, prompts.get("response"))
+                run = detectors.salience(folder, options.measure, prompts.get("response"))
             config |= soft_prompt.described(prompts)
         encoders = cache(lambda: Encoders.of(encoder) if encoder else None)
 
@@ -162,7 +136,7 @@ def _refuse_unused(options: NpovOptions) -> None:
     """Raise InputError for options that the detector does not use."""
     named = f"--detector {options.detector}"
     if options.detector != "salience":
-        refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
+        refuse_given(options, ("measure",), named)
     if options.detector in ("ablation", "tagger", "baselines"):
         refuse_given(options, ("precision", "device"), named)
     if options.detector in ("tagger", "baselines"):
@@ -198,9 +172,8 @@ def _labelled(kind: ErrorKind) -> Callable[[NpovResult], Iterator[Labelled]]:
     """Generated responses, with their annotated label for a kind of error."""
 
     def given(result: NpovResult) -> Iterator[Labelled]:
-        example = result.example
-        if result.test_set == ORGANIC and example is not None:
-            yield Labelled((), as_shown(example), result.known(kind))
+        if result.test_set == ORGANIC:
+            yield Labelled((), as_shown(result.example), result.known(kind))
 
     return given
 
@@ -241,7 +214,7 @@ EXPERIMENT = Experiment(
     failed=lambda case, reason: case.result(status="failed", reason=reason),
     page=PAGE,
     metrics=METRICS,
-    cluster=lambda result: result.cluster,
+    cluster=lambda result: result.topic,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
     common=("data", "encoder"),

@@ -71,7 +71,7 @@ def peoples_responses(study: Study) -> Mapping[str, Sequence[AnnotatedExample]]:
     return by_topic(read_annotated(written), study.all_topics) if written else {}
 
 
-Origin = Literal["template", "annotated", "synthetic", "organic"]
+Origin = Literal["by template", "annotated", "synthetic errors", "organic errors"]
 """A response without error, by a template or annotated; or an error, put in or organic."""
 
 TEMPLATE = "template/"
@@ -120,14 +120,16 @@ def lessons(
         subject = Subject(question=topic.question, topic=topic.topic)
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
         for each in synthetic_examples([topic], per_topic=per_topic, seed=seed):
-            made.append(Lesson(subject, each, "template" if each.error_free else "synthetic"))
+            made.append(
+                Lesson(subject, each, "by template" if each.error_free else "synthetic errors")
+            )
         for each in annotated.get(topic.topic, ()):
             if not each.error_free:
-                made += [Lesson(subject, each, "organic")] if organic_errors else []
+                made += [Lesson(subject, each, "organic errors")] if organic_errors else []
                 continue
-            right: Origin = "template" if each.id.startswith(TEMPLATE) else "annotated"
+            right: Origin = "by template" if each.id.startswith(TEMPLATE) else "annotated"
             for one, reworded in family(each, topic, draw, paraphrase):
-                origin = right if one.error_free else "synthetic"
+                origin = right if one.error_free else "synthetic errors"
                 made.append(Lesson(subject, one, origin, reworded))
     return [each for each in made if _teaches(each.annotated, task)]
 
@@ -190,15 +192,13 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
 
 def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
     """The record of training examples for a soft prompt's file."""
-    counts = Counter(each.origin for each in learned)
+    examples = Counter[str](each.origin for each in learned)
+    if paraphrased := sum(each.paraphrased for each in learned):
+        examples["paraphrased"] = paraphrased
     return TunedOn(
         learned=tuple(dict.fromkeys(each.subject for each in learned)),
         watched=tuple(dict.fromkeys(each.subject for each in watched)),
-        paraphrased=sum(each.paraphrased for each in learned),
-        template=counts["template"],
-        annotated=counts["annotated"],
-        synthetic=counts["synthetic"],
-        organic=counts["organic"],
+        examples=examples,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
 
@@ -13,14 +13,7 @@ from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page, Problem, Section
 from pipelines.files import read_bytes
 from pipelines.npov.example import SIDES
-from pipelines.npov.result import (
-    BASELINES,
-    KINDS,
-    OF_RUNS,
-    ROUGE,
-    ErrorKind,
-    NpovResult,
-)
+from pipelines.npov.result import BASELINES, KINDS, OF_RUNS, ROUGE, ErrorKind, NpovResult
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import MISSING, Table
@@ -36,24 +29,7 @@ _ERRORS = ("none", "full", "ambiguous")
 _SAID: Mapping[ErrorKind, str] = {"hallucination": "content added", "coverage": "left out"}
 
 
-class Sourced(NamedTuple):
-    """A result, and that of the error-free example that it was made from, if any."""
-
-    result: NpovResult
-    source: NpovResult | None
-
-
-def _examples(runs: Runs[NpovResult]) -> dict[str, list[Sourced]]:
-    found = {}
-    for run, results in runs.results.items():
-        known = {result.id: result for result in results}
-        sources = [known.get(each.source) if each.source != each.id else None for each in results]
-        found[run] = [*map(Sourced, results, sources)]
-    return found
-
-
-def _example(run: str, sourced: Sourced) -> Example:
-    result = sourced.result
+def _example(run: str, result: NpovResult) -> Example:
     wrong = [
         Chip(f"{_SAID[kind]}{' in part' if error == 'ambiguous' else ''}", "contradict", "✗")
         for kind in KINDS
@@ -65,7 +41,7 @@ def _example(run: str, sourced: Sourced) -> Example:
         run=run,
         title=result.id.removeprefix(f"{result.test_set}/"),
         status=result.status,
-        blocks=partial(_content, *sourced),
+        blocks=partial(_content, result),
         chips=tuple(wrong) or (Chip("no error", "support", "✓"),),
         facets={
             "Test set": [result.test_set],
@@ -77,12 +53,11 @@ def _example(run: str, sourced: Sourced) -> Example:
     )
 
 
-def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
+def _content(result: NpovResult) -> list[Block]:
     made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
-    if result.example is not None:
-        made += [Heading(result.example.question), Text(result.example.response, "Response")]
-        for side in SIDES:
-            made += [Note(each, side) for each in result.example.arguments(side)]
+    made += [Heading(result.example.question), Text(result.example.response, "Response")]
+    for side in SIDES:
+        made += [Note(each, side) for each in result.example.arguments(side)]
     made.append(
         Facts(
             (
@@ -92,7 +67,7 @@ def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
         )
     )
     if result.detectors:
-        made += [Heading("How likely each error is, by detector"), _scores(result, source)]
+        made += [Heading("How likely each error is, by detector"), _scores(result)]
     return made
 
 
@@ -101,19 +76,16 @@ def _known(result: NpovResult, kind: ErrorKind) -> Inline:
     return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
 
 
-def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
-    """A row per detector; scores beside those of the response without error."""
-    columns: tuple[str, ...] = ("Content added", "Arguments left out")
-    compared = [result]
-    if source is not None:
-        columns = tuple(name for each in columns for name in (each, "without error"))
-        compared.append(source)
+def _scores(result: NpovResult) -> Grid:
+    """A row per detector."""
     rows = []
     for name in result.detectors:
-        scores = [each.score(name, kind) for kind in KINDS for each in compared]
+        scores = [result.score(name, kind) for kind in KINDS]
         cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
         rows.append(tuple((cell,) for cell in (name, *cells)))
-    return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
+    return Grid(
+        "Scores of the detectors", ("Detector", "Content added", "Arguments left out"), tuple(rows)
+    )
 
 
 def _tables(runs: Runs[NpovResult]) -> list[Table]:
@@ -161,7 +133,6 @@ PAGE: Final = Page(
         for kind in KINDS
     ),
     example=_example,
-    examples=_examples,
     problems=_problems,
     failures="npov_failures",
     notes=_notes,

@@ -291,9 +291,7 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
             seed=seed,
             most=TOKENS_PER_ARGUMENT * (arguments + 2),
         )
-        return each.model_copy(
-            update={"example": found.example, "problem": found.problem, "raw": found.raw}
-        )
+        return each.model_copy(update=vars(found))
 
     by_id = {each.id: each for each in wanted}
     found = await asked(

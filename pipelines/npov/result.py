@@ -1,7 +1,7 @@
 """Detectors' scores of examples, and how well they detect errors (NPOV, sections 4.3 and 5)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -70,9 +70,9 @@ class NpovResult(BaseModel, frozen=True):
     Attributes:
         source: The id of the example without error that it was made from.
         hallucination, coverage: The known labels.
-        topic: Topic of its question, by which intervals are clustered; None in older results.
+        topic: Topic of its question, by which intervals are clustered.
         votes: Labels by annotator name, if there are several.
-        example: The arguments and the response; None in older results.
+        example: The arguments and the response.
         given, response: Content words of the arguments and of the response; None if words were not
             scored or not annotated.
     """
@@ -84,9 +84,9 @@ class NpovResult(BaseModel, frozen=True):
     reason: str | None = None
     hallucination: Error
     coverage: Error
-    topic: str | None = None
+    topic: str
     votes: Mapping[str, Vote] = {}
-    example: NpovExample | None = None
+    example: NpovExample
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
@@ -95,16 +95,6 @@ class NpovResult(BaseModel, frozen=True):
     def error_free(self) -> bool:
         """Whether the response has neither error."""
         return self.hallucination == self.coverage == "none"
-
-    @property
-    def exchanged(self) -> bool:
-        """Whether it has both errors, so that the number of given arguments is unchanged."""
-        return self.hallucination == self.coverage == "full"
-
-    @property
-    def cluster(self) -> str:
-        """Its topic, or otherwise a key that dependent examples share."""
-        return self.topic or self.source
 
     def known(self, kind: ErrorKind) -> Error:
         """The known label for an error."""
@@ -131,14 +121,11 @@ class Slice:
         title: Its name in the paper.
         test_set: The set.
         errors: Labels that count as errors; examples with others are left out.
-        exchanged: Whether only examples with both errors count, so that no argument is too many or
-            too few.
     """
 
     title: str
     test_set: str
     errors: Error
-    exchanged: bool = False
 
     def has(self, result: NpovResult) -> bool:
         """Whether a result belongs to the set."""
@@ -146,7 +133,7 @@ class Slice:
 
     def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
         """Whether a result of the set has an error of the kind that counts."""
-        return result.known(kind) == self.errors and (result.exchanged or not self.exchanged)
+        return result.known(kind) == self.errors
 
 
 SLICES = (
@@ -156,13 +143,6 @@ SLICES = (
     Slice("Ambiguous organic", ORGANIC, "ambiguous"),
 )
 """The slices of the paper."""
-
-EXCHANGED = tuple(
-    replace(each, title=f"{each.title}, exchanged", exchanged=True)
-    for each in SLICES
-    if each.test_set != ORGANIC
-)
-"""Slices with one argument of the response exchanged for another."""
 
 
 @dataclass(frozen=True)
@@ -200,11 +180,7 @@ Figure = tuple[Estimate | None, int | None]
 
 SALIENCE = salience_detector("max")
 
-OF_RUNS = (
-    SALIENCE,
-    *(ABLATION, SUPPORT, RELEVANCE),
-    CLASSIFIER,
-)
+OF_RUNS = (SALIENCE, ABLATION, SUPPORT, RELEVANCE, CLASSIFIER)
 """Detectors of a run that tables show beside others."""
 
 
@@ -252,7 +228,7 @@ def example_area(found: Mapping[str, Score]) -> Figure:
 def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> dict[str, Score]:
     """Scores by example; examples with other errors are left out."""
     return {
-        result.id: Score(score, part.wrong(result, kind), result.cluster)
+        result.id: Score(score, part.wrong(result, kind), result.topic)
         for result in _examples(results, part, detector)
         if (result.error_free or part.wrong(result, kind))
         and (score := result.score(detector.name, kind)) is not None
@@ -279,7 +255,7 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
     """AUC over words, and the number of wrong words."""
     name = detector.name
     found = [
-        (score, word.wrong, result.cluster)
+        (score, word.wrong, result.topic)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
         if result.known(kind) in ("none", part.errors)

@@ -52,15 +52,8 @@ class Reworded(BaseModel, frozen=True):
 TRIES: Final = (0.0, 0.7, 0.7)
 """Temperatures of a model's attempts at a paraphrase."""
 
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        (
-            *("zero", "one", "two", "three", "four", "five", "six"),
-            *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-        )
-    )
-}
+_IN_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS = {word: str(number) for number, word in enumerate(_IN_WORDS.split())}
 
 
 def same_meaning(tagger: ArgumentTagger, argument: str, other: str, limit: float) -> bool:

@@ -14,7 +14,7 @@ from pipelines.experiment.options import (
     ServedOptions,
     TaggerOptions,
 )
-from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, SalienceSettings
+from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, MeasureOption
 from pipelines.option import Choice, Only, Option, Seed, WithPresets
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -117,7 +117,7 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
-    salience: SalienceSettings = SalienceSettings()
+    measure: MeasureOption = "input_x_gradient"
 
 
 class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):

@@ -6,7 +6,7 @@ the maximum over sentences of a document, for summaries.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, Self
 
@@ -25,7 +25,6 @@ from pipelines.npov.example import (
     SIDES,
     NpovExample,
     Side,
-    Span,
     arguments_read,
     as_read,
     sentences_read,
@@ -38,9 +37,6 @@ from salience.words import content_words
 
 Values = NDArray[np.floating]
 """(arguments, parts): how far a part of the response rests on an argument, or says it."""
-
-Links = tuple[tuple[float, ...], ...]
-"""Values as stored in results: for each argument, those of the sentences."""
 
 Pool = Literal["mean", "least"]
 """How values of parts, and of arguments, become one number. The mean (for arguments that of the
@@ -79,11 +75,6 @@ class Use:
             hallucination=ungrounded(groundings(self.rests), pool),
             coverage=uncovered(uses(self.says), self.sides, pool),
         )
-
-
-def kept(rests: Values) -> Links:
-    """How far sentences rest on arguments, as stored in results."""
-    return tuple(tuple(map(float, row)) for row in rests)
 
 
 def groundings(rests: Values) -> Values:
@@ -161,29 +152,34 @@ def recall(candidate: Vectors, reference: Vectors) -> float:
     return precision(reference, candidate)
 
 
-@dataclass(frozen=True)
-class EmbeddedText:
-    """Content words of a text, with their spans and tokens, and the tokens' vectors.
+@dataclass(frozen=True, eq=False)
+class EmbeddedWord:
+    """A content word at characters [start, end) of its text, and its tokens' vectors, (t, d)."""
 
-    `tokens` are rows of `vectors`, which only has the tokens of content words.
-    """
-
-    words: tuple[Span, ...]
-    tokens: tuple[tuple[int, ...], ...]
+    start: int
+    end: int
     vectors: Vectors
 
-    def word_errors(self, others: Vectors) -> dict[Span, float]:
-        """For each word 1 - the largest cosine of any of its tokens with any of the others.
 
-        From 0 to 2; 1 if there are no others.
-        """
-        if not len(others):
-            return dict.fromkeys(self.words, 1.0)
-        found = best_cosines(self.vectors, others) if self.words else np.zeros(0)
-        return {
-            word: 1 - float(found[list(rows)].max())
-            for word, rows in zip(self.words, self.tokens, strict=True)
-        }
+EmbeddedText = tuple[EmbeddedWord, ...]
+"""The content words of a text, in order."""
+
+
+def stacked(words: Sequence[EmbeddedWord]) -> Vectors:
+    """The vectors of words, at least one, together."""
+    return np.vstack([word.vectors for word in words])
+
+
+def word_errors(words: Sequence[EmbeddedWord], others: Sequence[EmbeddedWord]) -> list[float]:
+    """For each word 1 - the largest cosine of any of its tokens with any of the others'.
+
+    From 0 to 2; 1 if there are no others.
+    """
+    if not words or not others:
+        return [1.0] * len(words)
+    found = best_cosines(stacked(words), stacked(others))
+    ends = np.cumsum([len(word.vectors) for word in words])
+    return [1 - float(part.max()) for part in np.split(found, ends[:-1])]
 
 
 @dataclass(frozen=True)
@@ -199,12 +195,14 @@ class Embedded:
 
         None if a side of the comparison has no content word.
         """
-        sides = [all_vectors(texts) for texts in self.given if texts]
-        given, said = np.vstack(sides), self.response.vectors
-        recalls = [recall(said, side) for side in sides if len(side) and len(said)]
+        sides = [[word for text in texts for word in text] for texts in self.given]
+        given = [word for side in sides for word in side]
+        if not given or not self.response:
+            return ErrorScores()
+        said = stacked(self.response)
         return ErrorScores(
-            coverage=1 - min(recalls) if recalls else None,
-            hallucination=1 - precision(said, given) if len(said) and len(given) else None,
+            coverage=1 - min(recall(said, stacked(side)) for side in sides if side),
+            hallucination=1 - precision(said, stacked(given)),
         )
 
 
@@ -216,57 +214,29 @@ class BertScore:
     """
 
     def __init__(self, encoder: Embedder) -> None:
-        self.encoder = encoder
+        self._encoder = encoder
         self._embedded = lru_cache(maxsize=10_000)(self._embed)
 
     def __call__(self, example: NpovExample) -> Embedded:
         """The example's words and their vectors."""
         response = as_read(example.response)
-        return Embedded(
-            tuple(
-                tuple(self._embedded(unbraced(each)) for each in example.arguments(side))
-                for side in SIDES
-            ),
-            joined(
-                [
-                    (span.start, self._embedded(response[span.start : span.end]))
-                    for span in sentences(response)
-                ],
-                self.encoder.dimension,
-            ),
+        said = [
+            replace(word, start=span.start + word.start, end=span.start + word.end)
+            for span in sentences(response)
+            for word in self._embedded(response[span.start : span.end])
+        ]
+        given = tuple(
+            tuple(self._embedded(unbraced(each)) for each in example.arguments(side))
+            for side in SIDES
         )
+        return Embedded(given, tuple(said))
 
     def _embed(self, text: str) -> EmbeddedText:
-        offsets, vectors = self.encoder.token_vectors(text)
-        found = content_words(text, offsets, (0, len(text)))
-        rows = [token for word in found for token in word.tokens]
-        ends = np.cumsum([len(word.tokens) for word in found])
-        return EmbeddedText(
-            tuple((word.start, word.end) for word in found),
-            tuple(
-                tuple(range(end - len(word.tokens), end))
-                for word, end in zip(found, ends.tolist(), strict=True)
-            ),
-            vectors[rows],
+        offsets, vectors = self._encoder.token_vectors(text)
+        return tuple(
+            EmbeddedWord(word.start, word.end, vectors[list(word.tokens)])
+            for word in content_words(text, offsets, (0, len(text)))
         )
-
-
-def joined(parts: Sequence[tuple[int, EmbeddedText]], dimension: int) -> EmbeddedText:
-    """One text from parts, each with its first character's place."""
-    words: list[Span] = []
-    tokens: list[tuple[int, ...]] = []
-    count = 0
-    for begins, part in parts:
-        words += [(begins + start, begins + end) for start, end in part.words]
-        tokens += [tuple(count + row for row in rows) for rows in part.tokens]
-        count += len(part.vectors)
-    vectors = [np.zeros((0, dimension)), *(part.vectors for _, part in parts)]
-    return EmbeddedText(tuple(words), tuple(tokens), np.vstack(vectors))
-
-
-def all_vectors(texts: Sequence[EmbeddedText]) -> Vectors:
-    """The vectors of several texts together."""
-    return np.vstack([text.vectors for text in texts])
 
 
 def cosines(arguments: Values, sentences: Values) -> Values:

@@ -5,7 +5,6 @@ Stored as safetensors: one tensor, and its description as JSON in the file's hea
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -26,33 +25,19 @@ class TunedOn(BaseModel, frozen=True):
     Attributes:
         learned: Topics of the examples that it learned from.
         watched: Topics of the examples that its best step was chosen by.
-        template: Number of template responses without error that it learned from.
-        annotated: Number of others without error, annotated by people or the tagger.
-        synthetic: Number of examples with an error put into them.
-        organic: Number of examples with an error of the response itself.
-        paraphrased: Number of all these that are in other words than their arguments.
+        examples: Numbers of examples that it learned from, by their origin, and how many of them
+            are paraphrased.
     """
 
     learned: tuple[Subject, ...]
     watched: tuple[Subject, ...]
-    template: int = 0
-    annotated: int = 0
-    synthetic: int = 0
-    organic: int = 0
-    paraphrased: int = 0
+    examples: Mapping[str, int] = {}
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, responses by template 72, synthetic errors 216"."""
-        counts = (
-            ("topics", len(self.learned)),
-            ("responses by template", self.template),
-            ("annotated responses without error", self.annotated),
-            ("synthetic errors", self.synthetic),
-            ("organic errors", self.organic),
-            ("paraphrased", self.paraphrased),
-        )
-        return ", ".join(f"{what} {count:,}" for what, count in counts if count)
+        """In a line: "topics 9, by template 72, synthetic errors 216"."""
+        counts = {"topics": len(self.learned), **self.examples}
+        return ", ".join(f"{what} {count:,}" for what, count in counts.items())
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Names of measured topics that it was tuned on or chosen by."""
@@ -90,7 +75,7 @@ class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
 
-class _Header(BaseModel):
+class _Header(BaseModel, frozen=True):
     model: str
     task: Task
     settings: TuningSettings
@@ -98,23 +83,17 @@ class _Header(BaseModel):
     tuned_on: TunedOn
 
 
-@dataclass(frozen=True, eq=False)
-class SoftPrompt:
+class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
     """Vectors that a model reads before its input, as if they were embeddings of tokens.
 
     Attributes:
-        vectors: (tokens, d), float32.
         model: Digest of the model that they were tuned for, the only one that can read them.
         curve: Dev losses from update 0 on; `vectors` are those with the lowest.
         tuned_on: Topics and examples.
+        vectors: (tokens, d), float32.
     """
 
     vectors: NDArray[np.float32]
-    model: str
-    task: Task
-    settings: TuningSettings
-    curve: Curve
-    tuned_on: TunedOn
 
     @property
     def step(self) -> int:
@@ -147,14 +126,7 @@ class SoftPrompt:
         """The file, in safetensors' format."""
         from safetensors.numpy import save
 
-        header = _Header(
-            model=self.model,
-            task=self.task,
-            settings=self.settings,
-            curve=self.curve,
-            tuned_on=self.tuned_on,
-        )
-        about = {ABOUT: json.dumps(header.model_dump())}
+        about = {ABOUT: json.dumps(self.model_dump(exclude={"vectors"}))}
         return bytes(save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
 
     @property
@@ -189,8 +161,7 @@ class SoftPrompt:
             raise InputError(
                 f"{path} is no soft prompt ({_reason(error)}); name one of a study's prompts/"
             ) from error
-        known = (header.model, header.task, header.settings, header.curve, header.tuned_on)
-        return cls(vectors, *known)
+        return cls(vectors=vectors, **dict(header))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -28,66 +28,52 @@ Arguments = Mapping[Side, Sequence[str]]
 """Side -> its arguments."""
 
 
-class Change(NamedTuple):
-    """A change of the given arguments that makes an error or both.
-
-    Attributes:
-        name: "added", "left-out" or "both".
-        taken: An argument that is taken away, by its side and place, so that the response adds it.
-        extra: An argument that is given besides, which the response leaves out.
-    """
-
-    name: str
-    taken: tuple[Side, int] | None
-    extra: tuple[Side, str] | None
-
-
-def drawn_changes(used: Arguments, unused: Arguments, draw: Random) -> list[Change]:
-    """One change of each possible kind; a side may lose its only argument."""
-    every = [(side, each) for side in SIDES for each in unused[side]]
-    extra = draw.choice(every) if every else None
-    taken = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
-    added = Change("added", taken, None)
-    if extra is None:
-        return [added]
-    return [Change("left-out", None, extra), added, Change("both", taken, extra)]
-
-
 def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[AnnotatedExample]:
     """An error-free response, given other arguments of its topic (NPOV, section 4.2).
 
-    An additional argument is inserted at a drawn place. The wrong words of the response are known
+    An argument is given besides, at a drawn place, so that the response leaves it out; one is taken
+    away, so that the response adds it; or both. A side may lose its only argument. Without an
+    unused argument of the topic, one is only taken away. The wrong words of the response are known
     if `right.said` tells which of them say the argument that is taken away.
     """
     used = {side: right.example.arguments(side) for side in SIDES}
     known = {in_words(each) for own in used.values() for each in own}
-    unused = {
-        side: [each for each in arguments if in_words(each) not in known]
+    unused = [
+        (side, each)
         for side, arguments in arguments_of(topic).items()
-    }
+        for each in arguments
+        if in_words(each) not in known
+    ]
+    more = draw.choice(unused) if unused else None
+    fewer = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
+    changes: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]] = [
+        ("left-out", None, more),
+        ("added", fewer, None),
+        ("both", fewer, more),
+    ]
     found = []
-    for change in drawn_changes(used, unused, draw):
+    for name, taken, extra in changes if more else changes[1:2]:
         given = {side: list(used[side]) for side in SIDES}
         hallucinated: tuple[Span, ...] | None = ()
         uncovered: tuple[Omission, ...] = ()
-        if change.taken is not None:
-            side, place = change.taken
+        if taken is not None:
+            side, place = taken
             del given[side][place]
             words = None if right.said is None else right.said[side][place]
             hallucinated = None if words is None else (words,)
-        if change.extra is not None:
-            side, argument = change.extra
+        if extra is not None:
+            side, argument = extra
             place = draw.randrange(len(given[side]) + 1)
             given[side].insert(place, argument)
             whole = (0, len(unbraced(argument)))
             uncovered = (Omission(side=side, argument=place, span=whole),)
         found.append(
             AnnotatedExample(
-                id=f"{right.id}+{change.name}",
+                id=f"{right.id}+{name}",
                 source=right.id,
                 example=given_instead(right.example, given),
-                coverage="full" if change.extra else "none",
-                hallucination="full" if change.taken else "none",
+                coverage="full" if extra else "none",
+                hallucination="full" if taken else "none",
                 uncovered=uncovered,
                 hallucinated=hallucinated,
             )

@@ -1,7 +1,7 @@
 """Step 7 of the study: the paper's tables, its figures beside ours (NPOV, section 5, B.1, C.1)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any, Final, NamedTuple
@@ -13,7 +13,6 @@ from pipelines.npov.detect import AGGREGATIONS
 from pipelines.npov.result import (
     CLASSIFIER,
     COUNT,
-    EXCHANGED,
     KINDS,
     LENGTH,
     READS_NOTHING,
@@ -25,7 +24,6 @@ from pipelines.npov.result import (
     NpovResult,
     Results,
     Score,
-    Slice,
     detectors,
     example_area,
     salience_detector,
@@ -107,13 +105,7 @@ READ_NOTHING: Final = (
     f"'{LENGTH}', '{COUNT}' and '{UNEQUAL}' read nothing: they are the words of a response, its "
     "sentences less the arguments given, and how many more of these one side has. A hallucination "
     "has an argument more than is given and a coverage error one fewer, by definition, unless it "
-    "has both: these alone are in the 'exchanged' sets, where one argument is given for another."
-)
-
-WITH_EXCHANGED: Final = tuple(
-    part
-    for own in SLICES
-    for part in (own, *(each for each in EXCHANGED if each.test_set == own.test_set))
+    "has both."
 )
 
 
@@ -129,11 +121,6 @@ class Line(NamedTuple):
     of_kind: Mapping[ErrorKind, Figure]
     error_free: int | None = None
     topics: int | None = None
-
-    @property
-    def known(self) -> bool:
-        """Whether an area exists."""
-        return any(area is not None for area, _ in self.of_kind.values())
 
 
 def _of_kind(kind: ErrorKind, title: str, unit: str = "errors") -> tuple[Column[Line], ...]:
@@ -167,7 +154,7 @@ def all_tables(results: Results) -> list[Table]:
 def detection(results: Results) -> Table:
     """Table 1: errors of whole responses, by every detector."""
     return Table.of(
-        _of_examples(results, detectors(results), WITH_EXCHANGED),
+        _of_examples(results, detectors(results)),
         name="npov_detection",
         title="Hallucination and coverage errors, by detector",
         columns=[TEST_SET, DETECTOR, *ERRORS, ERROR_FREE, TOPICS],
@@ -203,15 +190,13 @@ def classifiers(results: Results) -> Table:
     )
 
 
-def _of_examples(
-    results: Results, found: Sequence[Detector], parts: Sequence[Slice] = SLICES
-) -> list[Line]:
+def _of_examples(results: Results, found: Sequence[Detector]) -> list[Line]:
     """The areas of detectors on every slice that they have scores for."""
     lines = []
-    for part, detector in product(parts, found):
+    for part, detector in product(SLICES, found):
         own = {kind: scores(results, part, kind, detector) for kind in KINDS}
         every = [score for each in own.values() for score in each.values()]
-        if every and (not part.exchanged or any(score.wrong for score in every)):
+        if every:
             areas = {kind: example_area(own[kind]) for kind in KINDS}
             error_free = max(sum(not one.wrong for one in each.values()) for each in own.values())
             topics = len({score.cluster for score in every})
@@ -221,8 +206,12 @@ def _of_examples(
 
 def words(results: Results) -> Table:
     """Table 3: which words are wrong."""
+    lines = [
+        Line(part.title, one, {kind: word_area(results, part, kind, one) for kind in KINDS})
+        for part, one in product(SLICES, detectors(results))
+    ]
     return Table.of(
-        _with_figures(results, word_area),
+        [line for line in lines if any(area is not None for area, _ in line.of_kind.values())],
         name="npov_words",
         title="Hallucinated and uncovered words",
         columns=[
@@ -234,17 +223,6 @@ def words(results: Results) -> Table:
         caption="ROC AUC over content words: those of responses, and those of arguments. The 95 % "
         "interval is of a bootstrap over topics.",
     )
-
-
-def _with_figures(
-    results: Results, figure: Callable[[Results, Slice, ErrorKind, Detector], Figure]
-) -> list[Line]:
-    """The detectors on every slice that has a figure."""
-    lines = [
-        Line(part.title, one, {kind: figure(results, part, kind, one) for kind in KINDS})
-        for part, one in product(SLICES, detectors(results))
-    ]
-    return [line for line in lines if line.known]
 
 
 class Comparison(NamedTuple):
@@ -270,7 +248,7 @@ def comparisons(results: Results) -> Table:
         for first, second in combinations(detectors(results), 2)
         if not {first.name, second.name} <= {*READS_NOTHING}
     ]
-    for part, kind, (first, second) in product(WITH_EXCHANGED, KINDS, two_by_two):
+    for part, kind, (first, second) in product(SLICES, KINDS, two_by_two):
         one, other = (scores(results, part, kind, each) for each in (first, second))
         shared = [(score, other[name]) for name, score in one.items() if name in other]
         if (compared := _compared(shared)) is not None:

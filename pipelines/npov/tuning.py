@@ -207,7 +207,14 @@ def tune(
     tuner = Tuner(decoder, settings)
 
     def prompt(state: State) -> SoftPrompt:
-        return SoftPrompt(state.best, model, task, settings, state.curve, tuned_on)
+        return SoftPrompt(
+            vectors=state.best,
+            model=model,
+            task=task,
+            settings=settings,
+            curve=state.curve,
+            tuned_on=tuned_on,
+        )
 
     def looked(best: NDArray[np.float32], curve: Curve, step: int) -> State:
         loss, vectors = tuner.loss(watched), tuner.vectors()

@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.heatmap import heatmap, picture
 from pipelines.report.texts import Block, Heading, Note, Word, Words
 from salience.heatmap import png as drawn
-from salience.maps import WordMap
 
 NAME = "npov"
 CHECKED = "Is the response faithful?"
@@ -36,42 +35,25 @@ NATS = (
 
 def response_view(
     checked: ResponseErrors,
-    shown: WordMap,
-    settings: SalienceSettings,
+    values: NDArray[np.floating],
     png: bytes | None,
+    *,
+    limit: float | None = 1 - THRESHOLD,
+    nats: float | None = None,
+    models: Sequence[glance.ModelUsed] = (),
 ) -> ExperimentView:
     """Arguments and response side by side, words shaded, omissions and additions marked.
 
-    The scores (`checked`) come from the map that is `shown`; the threshold of the marks applies
-    only to the paper's settings. `png` is the map as a picture.
+    Args:
+        checked: The scores, which come from the map.
+        values: The map: (words of arguments, words of the response).
+        png: The map as a picture.
+        limit: Score up to which arguments and sentences are marked; None marks nothing. The default
+            is for salience under the paper's aggregation, the maximum.
+        nats: The value of the darkest cells, if the map is of an ablation.
+        models: The models that were used.
     """
-    marks = marked(settings)
-    blocks: tuple[Block, ...] = (
-        Heading(checked.question),
-        Facts(
-            (
-                fact("Coverage error", f"{checked.coverage_error:.3f}"),
-                fact("Hallucination error", f"{checked.hallucination_error:.3f}"),
-            )
-        ),
-        heatmap(
-            _texts(checked.arguments),
-            _texts(checked.sentences),
-            shown.values,
-            left_out="left out?" if marks else "",
-            added="added?" if marks else "",
-            limit=1 - THRESHOLD,
-        ),
-        *picture(png),
-    )
-    return explorer.single(NAME, CHECKED, blocks)
-
-
-def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
-    """Arguments and response side by side, words shaded by the loss without an argument.
-
-    Arguments whose absence costs nothing, and sentences that lose nothing, are marked.
-    """
+    darker = "the more salience" if nats is None else "the more of the word is lost without it"
     blocks: tuple[Block, ...] = (
         Heading(checked.question),
         Facts(
@@ -88,19 +70,31 @@ def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -
                 ),
             )
         ),
-        Note(NATS),
+        *([] if nats is None else [Note(NATS)]),
         heatmap(
             _texts(checked.arguments),
             _texts(checked.sentences),
-            np.array(checked.drops),
-            left_out="left out?",
-            added="added?",
-            limit=1 - LOSES_NOTHING,
-            nats=_nats(checked),
+            values,
+            left_out="" if limit is None else "left out?",
+            added="" if limit is None else "added?",
+            limit=limit or 0.0,
+            nats=nats,
         ),
-        *picture(ablation_picture(checked), "the more of the word is lost without the argument"),
+        *picture(png, darker),
     )
     return explorer.single(NAME, CHECKED, blocks, models)
+
+
+def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
+    """The view of an ablation; what loses nothing without an argument is marked."""
+    return response_view(
+        checked,
+        np.array(checked.drops),
+        ablation_picture(checked),
+        limit=1 - LOSES_NOTHING,
+        nats=_nats(checked),
+        models=models,
+    )
 
 
 def ablation_picture(checked: AblationErrors) -> bytes:
@@ -117,11 +111,6 @@ def ablation_picture(checked: AblationErrors) -> bytes:
 def _nats(checked: AblationErrors) -> float:
     """The darkest value: the largest loss, but at least one nat, which is little."""
     return max(1.0, *map(max, checked.drops))
-
-
-def marked(settings: SalienceSettings) -> bool:
-    """Whether scores are shares of salience, to which the threshold applies."""
-    return settings.aggregation == "max" and settings.average == "geometric"
 
 
 def _texts(checked: Iterable[TextErrors]) -> tuple[Words, ...]:

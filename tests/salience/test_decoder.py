@@ -148,9 +148,8 @@ def test_memory_that_does_not_suffice_is_one_line(
 
     encoded = decoder.encode(PROMPT, RESPONSE)
     monkeypatch.setattr(decoder.model, "forward", full)
-    for engine in ("batched", "captum"):
-        with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
-            decoder.salience(encoded, engine=engine)
+    with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
+        decoder.salience(encoded)
 
 
 def test_the_scale_is_of_three_powers_of_ten() -> None:

@@ -1,4 +1,4 @@
-"""Gradient attribution: two engines and two ways that agree, on every architecture."""
+"""Gradient attribution against plain autograd and small steps, on every architecture."""
 
 from typing import Any, get_args
 
@@ -8,7 +8,7 @@ from tiny_decoders import ARCHITECTURES, SIZES, decoder, token_ids
 
 from salience import limits
 from salience.gradients import outputs, token_salience
-from salience.variants import Engine, Measure, Target
+from salience.variants import Measure, Target
 
 PROMPT, TOKENS = 9, 16
 
@@ -25,14 +25,17 @@ def model(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.parametrize("target", get_args(Target))
 @pytest.mark.parametrize("measure", get_args(Measure))
-@pytest.mark.parametrize("chunk", [None, 1, 3])
-def test_the_engines_agree(model: Any, target: Target, measure: Measure, chunk: int | None) -> None:
+def test_it_is_that_of_one_token_after_the_other(
+    model: Any, target: Target, measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = token_ids(TOKENS)
-    by_captum = token_salience(model, ids, PROMPT, engine="captum", target=target, measure=measure)
-    batched = token_salience(model, ids, PROMPT, target=target, measure=measure, chunk=chunk)
-    assert by_captum.shape == batched.shape == (TOKENS, TOKENS - PROMPT)
-    assert np.abs(by_captum).max() > 1e-3
-    assert relative(batched, by_captum) < 1e-4
+    wanted = by_autograd(model, vectors(0), ids, target, measure)
+    assert np.abs(wanted).max() > 1e-3
+    for chunk in (limits.CPU_CHUNK, 1, 3):
+        monkeypatch.setattr(limits, "CPU_CHUNK", chunk)
+        found = token_salience(model, ids, PROMPT, target=target, measure=measure)
+        assert found.shape == (TOKENS, TOKENS - PROMPT)
+        assert relative(found, wanted) < 1e-4, chunk
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -54,10 +57,9 @@ def test_a_gradient_is_what_a_small_step_does(architecture: str, target: Target)
             moved = torch.zeros_like(embeddings)
             moved[0, place] = step * embeddings[0, place]
             found[place] = (values(embeddings + moved) - values(embeddings - moved)) / (2 * step)
-    for engine in get_args(Engine):
-        computed = token_salience(model, ids, PROMPT, engine=engine, target=target)
-        # Their norms compute in single precision, whatever the weights are.
-        assert relative(computed, found) < 1e-3, engine
+    computed = token_salience(model, ids, PROMPT, target=target)
+    # Their norms compute in single precision, whatever the weights are.
+    assert relative(computed, found) < 1e-3
 
 
 def test_no_token_rests_on_itself_or_a_later_one(model: Any) -> None:
@@ -98,15 +100,14 @@ def by_autograd(model: Any, prefix: Any, ids: Any, target: Target, measure: Meas
     return found
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
 @pytest.mark.parametrize("target", get_args(Target))
 @pytest.mark.parametrize("measure", get_args(Measure))
 def test_a_soft_prompt_is_read_before_the_tokens(
-    model: Any, engine: Engine, target: Target, measure: Measure
+    model: Any, target: Target, measure: Measure
 ) -> None:
     """Salience of a prompt-tuned model is that of the model with its vectors (NPOV, 3.2)."""
     ids, prefix = token_ids(TOKENS), vectors(4)
-    how: Any = {"engine": engine, "target": target, "measure": measure}
+    how: Any = {"target": target, "measure": measure}
     wanted = by_autograd(model, prefix, ids, target, measure)
     found = token_salience(model, ids, PROMPT, prefix=prefix, **how)
     assert found.shape == (4 + TOKENS, TOKENS - PROMPT)

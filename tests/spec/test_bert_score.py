@@ -12,10 +12,11 @@ from pipelines.npov.similarity import (
     BertScore,
     Embedded,
     EmbeddedText,
+    EmbeddedWord,
     best_cosines,
-    joined,
     precision,
     recall,
+    word_errors,
 )
 from pipelines.retrieval.dense import Embedder, default_embedder
 
@@ -35,11 +36,8 @@ def test_greedy_matching_worked_by_hand() -> None:
 
 def text(*vectors: list[float]) -> EmbeddedText:
     """One word per character, one token per word."""
-    count = len(vectors)
-    return EmbeddedText(
-        words=tuple((n, n + 1) for n in range(count)),
-        tokens=tuple((n,) for n in range(count)),
-        vectors=np.array(vectors, dtype=float).reshape(count, 2),
+    return tuple(
+        EmbeddedWord(n, n + 1, np.array([vector], dtype=float)) for n, vector in enumerate(vectors)
     )
 
 
@@ -58,12 +56,11 @@ def test_errors_of_a_response_worked_by_hand() -> None:
 
 
 def test_a_word_is_as_like_as_its_most_similar_token() -> None:
-    word = EmbeddedText(words=((0, 9),), tokens=((0, 1),), vectors=np.array([[0, 1.0], [1, 0]]))
-    assert word.word_errors(np.array([[1.0, 0.0]])) == {(0, 9): pytest.approx(0)}
-    assert word.word_errors(np.zeros((0, 2))) == {(0, 9): 1}
-    both = joined([(0, word), (10, word)], 2)
-    assert both.words == ((0, 9), (10, 19))
-    assert both.tokens == ((0, 1), (2, 3))
+    word = EmbeddedWord(0, 9, np.array([[0, 1.0], [1, 0]]))
+    other = EmbeddedWord(10, 19, np.array([[0, 1.0]]))
+    assert word_errors([word, other], text([1, 0])) == pytest.approx([0, 1])
+    assert word_errors([word, other], ()) == [1, 1]
+    assert word_errors((), [word]) == []
 
 
 vectors = st.lists(
@@ -93,9 +90,9 @@ def test_the_bundled_encoder_knows_other_words_for_the_same() -> None:
         response="Supporters say the reservoir keeps water to drink. Critics say fish are blocked.",
     )
     told = score(example)
-    starts = [start for start, _ in told.response.words]
+    starts = [word.start for word in told.response]
     assert starts == sorted(starts)
-    assert [example.response[slice(*word)] for word in told.response.words][-2:] == [
+    assert [example.response[word.start : word.end] for word in told.response][-2:] == [
         "fish", "blocked",
     ]  # fmt: skip
     copied = score(

@@ -256,4 +256,4 @@ def test_step_6_the_annotation_free_classifier_learns_what_the_generator_learned
         some = learned["coverage-annotation-free"]
         right = {each.annotated.example.response for each in some if each.annotated.error_free}
         assert (right == {"Both are said."}) == (responses is people)
-        assert any(each.origin == "synthetic" for each in some), "errors are put in"
+        assert any(each.origin == "synthetic errors" for each in some), "errors are put in"

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import Side
 from pipelines.npov.result import ErrorScores
-from pipelines.npov.similarity import Pool, Use, by_part, groundings, kept, uses
+from pipelines.npov.similarity import Pool, Use, by_part, groundings, uses
 
 POOLS: tuple[Pool, ...] = get_args(Pool)
 
@@ -44,7 +44,6 @@ def test_of_nothing_nothing_is_said() -> None:
 def test_sentences_have_the_mean_of_their_words() -> None:
     words = np.array([[1.0, 3.0, 5.0], [0.0, 0.0, 6.0]])
     assert by_part(words, [2, 0, 1]).tolist() == [[2, 5], [0, 6]], "one has no words"
-    assert kept(by_part(words, [2, 1])) == ((2, 5), (0, 6))
     assert by_part(words[:, :0], [0]).shape == (2, 0)
 
 

@@ -26,8 +26,6 @@ from pipelines.npov.soft_prompt import Task, TunedOn
 from pipelines.npov.topics import Subject
 from serving import models
 
-FIGURE = re.compile(r"-?\d+(?:\.\d+)?e-?\d+|-?\d+\.\d+")
-
 RUN: list[object] = ["run", "npov", "--data", TEST_SETS, "--detector", "salience"]
 EMPTY = {
     "id": "o2",
@@ -43,10 +41,17 @@ def model() -> list[object]:
     return ["--model", saved(Path("tiny")).absolute()]
 
 
+@pytest.fixture
+def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No encoder, whose vectors differ in their last digits with where they lie in memory."""
+    monkeypatch.setattr("pipelines.npov.experiment.default_embedder", lambda: None)
+
+
+@pytest.mark.usefixtures("without_encoder")
 def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [*RUN, *model, "--limit", 4]
+    command = [*RUN, *model, "--limit", 2]
     contested.done(*command, "--out", "whole")
     from pipelines.npov import detect, detectors
 
@@ -68,10 +73,7 @@ def test_it_goes_on_where_it_was_stopped(
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
     contested.done(*command, "--out", "resumed")
     whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
-    assert FIGURE.sub("", whole) == FIGURE.sub("", resumed)
-    # An encoder's vectors differ in their last digits with where they lie in memory.
-    figures, others = ([float(each) for each in FIGURE.findall(text)] for text in (whole, resumed))
-    assert figures == pytest.approx(others, abs=1e-5)
+    assert whole == resumed
     assert calls == whole.count("\n") + 1, "what was done is not done again"
     before = contents(Path("whole/tables"))
     contested.done(*command, "--out", "whole")
@@ -87,9 +89,9 @@ def test_detectors_stand_in_the_same_tables(
     limited = [*RUN, "--limit", 4]
     contested.done(*limited, "--detector", "tagger")
     contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    contested.done(*limited, *model, "--target", "contrast")
+    contested.done(*limited, *model)
     rows = table(Path("results"), "npov_detection")
-    shown = ["salience, max (tiny-contrast)"]
+    shown = ["salience, max (tiny)"]
     assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
         *BASELINES,
         f"{SUPPORT} (contested-nli)",
@@ -98,7 +100,7 @@ def test_detectors_stand_in_the_same_tables(
     ]
     assert {row["detector"] for row in rows} >= set(shown)
     ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert "salience, sum (tiny-contrast)" in ways
+    assert "salience, sum (tiny)" in ways
     words = table(Path("results"), "npov_words")
     assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
         ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",
@@ -127,10 +129,11 @@ def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Pa
 WEIRS = Subject(question="Should weirs stay?", topic="weirs")
 
 
+@pytest.mark.usefixtures("without_encoder")
 def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     contested: Contested, model: list[object]
 ) -> None:
-    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,), template=3)
+    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,), examples={"by template": 3})
     file = soft_prompt(model, tuned_on=known)
     limited = [*RUN, "--limit", 2, *model]
     contested.done(*limited)
@@ -139,7 +142,7 @@ def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     bare, tuned = (entries[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert tuned["prompts"] == {"response": digest}
-    assert tuned["tuned_on"] == {"response": "topics 1, responses by template 3"}
+    assert tuned["tuned_on"] == {"response": "topics 1, by template 3"}
     assert tuned == {**bare, **{name: tuned[name] for name in ("prompts", "tuned_on")}}
     by_run = [Path(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")]
     one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pipelines.errors import InputError
 from pipelines.npov.check import ResponseErrors, TextErrors, argument_map, check
 from pipelines.npov.classifier import classifier_prompt
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import NpovExample, example, npov_prompt
 from salience.decoder import Decoder
 from serving.models import Model
@@ -20,15 +19,13 @@ from serving.models import Model
 FAITHFUL: dict[str, Any] = {
     "question": "Should abortion be legal?",
     "topic": "abortion",
-    "pro": ["Abortion is a safe procedure that saves women's lives."],
+    "pro": ["Abortion is a safe procedure."],
     "con": [
-        "Human life starts at conception, so abortion is killing.",
-        "With contraception, health insurance and sex education nobody would need abortion.",
+        "Human life starts at conception.",
+        "With contraception nobody would need abortion.",
     ],
-    "response": "Those in favour say that abortion is a safe procedure that saves women's lives. "
-    "Opponents hold that human life starts at conception, so that abortion is killing. They argue "
-    "as well that with contraception, health insurance and sex education nobody would need "
-    "abortion.",
+    "response": "Supporters say abortion is a safe procedure. Opponents hold that human life "
+    "starts at conception. With contraception nobody would need abortion.",
 }
 UNUSED = "Prohibition drives desperate patients abroad to expensive foreign clinics."
 
@@ -39,8 +36,8 @@ def decoder(smollm2: Model) -> Decoder:
 
 
 def checked(decoder: Decoder, **changed: Any) -> ResponseErrors:
-    chosen, settings = NpovExample(**FAITHFUL | changed), SalienceSettings()
-    return check(chosen, argument_map(chosen, decoder, settings), settings)
+    chosen = NpovExample(**FAITHFUL | changed)
+    return check(chosen, argument_map(chosen, decoder))
 
 
 @pytest.fixture(scope="module")

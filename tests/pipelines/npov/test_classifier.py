@@ -104,10 +104,10 @@ def test_the_score_by_hand_where_labels_have_several_tokens(no: str) -> None:
 def test_a_soft_prompt_changes_scores_and_must_fit() -> None:
     decoder = loaded()
     bare = error_score(decoder, DAM, "coverage")
-    tuned = error_score(decoder, DAM, "coverage", SOFT, model=SOFT.model)
+    tuned = error_score(decoder, DAM, "coverage", SOFT)
     assert bare != pytest.approx(tuned, abs=1e-3)
     with pytest.raises(InputError, match="tuned for another model"):
-        error_score(decoder, DAM, "coverage", SOFT, model="cd" * 32)
+        error_score(decoder, DAM, "coverage", soft_prompt(width=9, task="coverage"))
     long = DAM.model_copy(update={"response": "water " * 400})
     with pytest.raises(InputError, match=r"example 1 \(“User question: .*reads 400"):
         error_score(decoder, long, "coverage")

@@ -48,10 +48,10 @@ def taught(task: Any, **options: Any) -> list[Lesson]:
     ("task", "organic", "origins", "wrong"),
     [
         # "+Synth": error-free, and errors put into it.
-        ("coverage", False, {"annotated": 1, "synthetic": 3}, 2),
+        ("coverage", False, {"annotated": 1, "synthetic errors": 3}, 2),
         # "+Org": full errors that people found besides; not what is ambiguous for the task.
-        ("coverage", True, {"annotated": 1, "synthetic": 3, "organic": 3}, 4),
-        ("hallucination", True, {"annotated": 1, "synthetic": 3, "organic": 2}, 3),
+        ("coverage", True, {"annotated": 1, "synthetic errors": 3, "organic errors": 3}, 4),
+        ("hallucination", True, {"annotated": 1, "synthetic errors": 3, "organic errors": 2}, 3),
         ("response", True, {"annotated": 1}, 0),
     ],
 )
@@ -66,7 +66,7 @@ def test_the_columns_of_table_2(
     else:
         assert Counter(targets) == {"NO}": wrong, "YES}": len(found) - wrong}
     about = tuned_on(found, found)
-    assert (about.template, about.annotated, about.organic) == (0, 1, origins.get("organic", 0))
+    assert about.examples == origins
     assert about.learned == about.watched == (Subject(question=TOPIC.question, topic="Golf"),)
 
 
@@ -76,7 +76,7 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
     bare, found = taught("coverage"), taught("coverage", paraphrase=words.get)
     more = [each for each in found if each.paraphrased]
     assert [each for each in found if not each.paraphrased] == bare
-    assert Counter(each.origin for each in more) == {"annotated": 1, "synthetic": 3}
+    assert Counter(each.origin for each in more) == {"annotated": 1, "synthetic errors": 3}
     for each in more:
         example = each.annotated.example
         assert example.response == RESPONSE
@@ -84,14 +84,13 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
     del words[TOPIC.pro[0]]
     fewer = taught("coverage", paraphrase=words.get)
     assert all(TOPIC.pro[0] not in each.annotated.example.pro for each in fewer if each.paraphrased)
-    assert tuned_on(found, []).paraphrased == 4
+    assert tuned_on(found, []).examples["paraphrased"] == 4
 
 
 def test_templates_are_learned_besides() -> None:
     found = taught("coverage", per_topic=2)
-    about = tuned_on(found, [])
-    assert (about.template, about.annotated, about.organic) == (2, 1, 3)
-    assert about.told.startswith("topics 1, responses by template 2, annotated responses without ")
+    told = tuned_on(found, []).told
+    assert told == "topics 1, by template 2, synthetic errors 9, annotated 1, organic errors 3"
 
 
 def test_a_response_of_no_topic_is_refused() -> None:

@@ -46,7 +46,9 @@ def test_it_is_the_same_to_the_bit_when_read_again(
 def test_a_file_tells_the_topics(tmp_path: Path) -> None:
     file = tmp_path / "prompt.safetensors"
     golf = Subject(question="Is golf a sport?", topic="Golf")
-    known = TunedOn(learned=(golf,), watched=(Subject(question="Is it?"),), synthetic=3)
+    known = TunedOn(
+        learned=(golf,), watched=(Subject(question="Is it?"),), examples={"synthetic errors": 3}
+    )
     soft_prompt(tuned_on=known).save(file)
     assert SoftPrompt.load(file).tuned_on == known
 

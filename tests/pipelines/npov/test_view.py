@@ -9,7 +9,6 @@ from pages import Reading, every, published, unpacked
 from playwright.sync_api import expect
 
 from pipelines.npov.check import check
-from pipelines.npov.decoder import SalienceSettings
 from pipelines.npov.example import Error, NpovExample, argument_spans, npov_prompt
 from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.result import ROUGE, SALIENCE, ErrorScores, NpovResult, WordScore
@@ -29,11 +28,21 @@ CONFIG = {
 }
 
 
+EXAMPLE = NpovExample(
+    question=f"Should it stay? {RUNS}",
+    pro=("Dams hold water.",),
+    con=("Fish die.",),
+    response="Dams hold water.",
+)
+
+
 def scored(name: str, salience: float, coverage: Error = "none") -> NpovResult:
     return NpovResult(
         id=f"paraphrased/{name}",
         test_set="paraphrased",
         source="paraphrased/dams",
+        topic="dams",
+        example=EXAMPLE,
         hallucination="none",
         coverage=coverage,
         detectors={
@@ -56,6 +65,8 @@ RESULTS = {
             id=f"organic/{RUNS}",
             test_set="organic",
             source="organic/x",
+            topic="dams",
+            example=EXAMPLE,
             status="failed",
             reason=f"no word {RUNS}",
             hallucination="none",
@@ -90,16 +101,8 @@ def test_a_response_is_found_by_its_error(reading: Reading, tmp_path: Path, widt
     page.get_by_role("combobox", name="Left out").first.select_option("full")
     page.locator(".row a").click()
     cells = page.get_by_role("row", name=SALIENCE).get_by_role("cell")
-    expect(cells).to_have_text(["0.3000", "0.3000", "0.7000", "0.1000"])
+    expect(cells).to_have_text(["0.3000", "0.7000"])
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-EXAMPLE = NpovExample(
-    question=f"Should it stay? {RUNS}",
-    pro=("Dams hold water.",),
-    con=("Fish die.",),
-    response="Dams hold water.",
-)
 
 
 def mapped() -> WordMap:
@@ -120,19 +123,14 @@ def mapped() -> WordMap:
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "marks"),
-    [(SalienceSettings(), True), (SalienceSettings(aggregation="sum"), False)],
-)
-def test_shares_of_a_response_are_those_of_its_check(
-    settings: SalienceSettings, marks: bool
-) -> None:
+@pytest.mark.parametrize("limit", [1 - THRESHOLD, None])
+def test_shares_of_a_response_are_those_of_its_check(limit: float | None) -> None:
     found = mapped()
-    checked = check(EXAMPLE, found, settings)
-    (made,) = response_view(checked, found, settings, None).examples
+    checked = check(EXAMPLE, found)
+    (made,) = response_view(checked, found.values, None, limit=limit).examples
     (shown,) = every(list(made.blocks()), Heatmap)
-    assert (shown.left_out, shown.added) == (("left out?", "added?") if marks else ("", ""))
-    assert shown.limit == pytest.approx(1 - THRESHOLD)
+    assert (shown.left_out, shown.added) == (("left out?", "added?") if limit else ("", ""))
+    assert shown.limit == (limit or 0)
     assert [part.label for part in shown.given] == ["pro", "con"]
     for part, text in zip(shown.given, checked.arguments, strict=True):
         assert part.share == pytest.approx(1 - (text.error or 0))
@@ -142,8 +140,8 @@ def test_shares_of_a_response_are_those_of_its_check(
 
 
 def test_an_argument_that_was_left_out_is_marked(reading: Reading, tmp_path: Path) -> None:
-    found, settings = mapped(), SalienceSettings()
-    made = response_view(check(EXAMPLE, found, settings), found, settings, None)
+    found = mapped()
+    made = response_view(check(EXAMPLE, found), found.values, None)
     write(tmp_path / "page.html", made.title, [made], {})
     page = reading(tmp_path / "page.html")
     expect(page.locator("h3").first).to_have_text(EXAMPLE.question)
