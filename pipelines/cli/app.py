@@ -81,7 +81,7 @@ RUN: Final = dict.fromkeys(papers.EXPERIMENTS, "") | {
 RESULTS: Final = {
     "compare": "Compare two run folders.",
     "annotate": "Label a judge's examples blind, and measure agreement.",
-    "export": "Write a run as Parquet files, or one example as JSON.",
+    "export": "Write a run as Parquet files.",
     "trust": "Test a judge with hostile documents.",
 }
 MACHINE: Final = {
