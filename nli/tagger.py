@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration
-from nli.aggregation import AGGREGATIONS, softmax
 from nli.batching import distinct, in_threads
-from nli.calibration import Calibration
+from nli.calibration import AGGREGATIONS, Calibration, softmax
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import TOKENISED_AT_ONCE, Encoder, Precision

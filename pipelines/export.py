@@ -9,9 +9,8 @@ run.json             everything that determined the results
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -144,33 +143,3 @@ def code(value: Any) -> str:
     """Text as inline code in a Markdown table: no markup, line breaks or control characters."""
     text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return "`" + " ".join(text.split()).replace("`", "'").replace("|", "\\|") + "`"
-
-
-def known_of(example: str, found: Iterable[Runs[Any]]) -> dict[str, Any]:
-    """Everything that the runs in a folder recorded about an example.
-
-    Returns:
-        `example`, and `runs`: the entry of `run.json` -> `made`, that entry with its settings,
-        prompts, models and machine, and `result`, the record as stored in the results.
-
-    Raises:
-        InputError: No run has an example with that id.
-    """
-    runs: dict[str, Mapping[str, Any]] = {}
-    ids: set[str] = set()
-    for each in found:
-        for name, results in each.results.items():
-            ids.update(str(result.id) for result in results)
-            runs |= {
-                each.entry_name(name): {
-                    "made": each.entries[name],
-                    "result": result.model_dump(mode="json"),
-                }
-                for result in results
-                if str(result.id) == example
-            }
-    if not runs:
-        near = get_close_matches(example, sorted(ids), n=3) or sorted(ids)[:3]
-        some = f"; some that it has: {', '.join(near)}" if near else ""
-        raise InputError(f"no example '{example}' in this run{some}")
-    return {"example": example, "runs": runs}

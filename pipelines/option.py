@@ -208,18 +208,16 @@ def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tu
 class Choice:
     """A setting that a preset fixes, usually to a value other than our default.
 
+    docs/differences.md says why our defaults differ.
+
     Attributes:
         field: Name of the field; "metric.claims" for a nested one.
         value: The preset's value.
-        source: Where the paper says so: "section 4.2", "appendix C", or "released code".
-        why: Why our default differs; empty if it is the same, and the preset only pins it.
         where: Another field and its values, if the choice applies only with these.
     """
 
     field: str
     value: Any
-    source: str
-    why: str = ""
     where: tuple[str, tuple[str, ...]] | None = None
 
     def holds(self, settings: type[BaseModel], given: Mapping[str, Any]) -> bool:
@@ -252,7 +250,7 @@ class WithPresets(BaseModel):
     """Settings with switches that reproduce a paper's settings, or its released code's.
 
         AS_IN_PAPER = (
-            Choice("debate.replies", "text", "appendix C", "JSON by schema always parses"),
+            Choice("debate.replies", "text"),  # appendix C
         )
 
         class MadamOptions(RunOptions, ...):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import papers
-from pipelines.annotation.subject import Subject, chosen, subjects
+from pipelines.annotation.sample import Subject, chosen, subjects
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document

@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pipelines.annotation.sample import UNREADABLE, Labels, Sample, people, read, strata_of
-from pipelines.annotation.subject import FOLDER, Subject, subjects
+from pipelines.annotation.sample import (
+    FOLDER,
+    UNREADABLE,
+    Labels,
+    Sample,
+    Subject,
+    people,
+    read,
+    strata_of,
+    subjects,
+)
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.publish import Runs

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipelines.annotation.agreement import all_ratings
-from pipelines.annotation.subject import Subject
+from pipelines.annotation.sample import Subject
 from pipelines.experiment.experiment import Labelled
 from pipelines.files import replace_text
 from pipelines.npov.example import NpovExample

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.annotation.sample import Labels
-from pipelines.annotation.subject import Subject
+from pipelines.annotation.sample import Labels, Subject
 from pipelines.loopback import Door, guarded, listening, serve_until_interrupted
 from pipelines.report.template import assets, environment, made_visible, policy
 from pipelines.report.texts import cut

@@ -16,7 +16,7 @@ from pipelines.runs.folder import RunFolder, file_name
 
 if TYPE_CHECKING:
     from pipelines.annotation.agreement import Ratings
-    from pipelines.annotation.subject import Subject
+    from pipelines.annotation.sample import Subject
     from pipelines.report.table import Table
 
 LABELLED = Only(lambda own: not own.results, "--results")
@@ -73,9 +73,8 @@ def annotate(options: AnnotateOptions) -> None:
     """
     from pipelines import papers
     from pipelines.annotation.responses import to_label
-    from pipelines.annotation.sample import Labels, opened
+    from pipelines.annotation.sample import Labels, chosen, narrowed, opened, subjects
     from pipelines.annotation.server import serve
-    from pipelines.annotation.subject import chosen, narrowed, subjects
 
     folder = RunFolder(options.run)
     every = [*subjects(folder, papers.runs_in(folder)), *to_label(folder)]

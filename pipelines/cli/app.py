@@ -81,7 +81,7 @@ RUN: Final = dict.fromkeys(papers.EXPERIMENTS, "") | {
 RESULTS: Final = {
     "compare": "Compare two run folders.",
     "annotate": "Label a judge's examples blind, and measure agreement.",
-    "export": "Write a run as Parquet files, or one example as JSON.",
+    "export": "Write a run as Parquet files.",
     "trust": "Test a judge with hostile documents.",
 }
 MACHINE: Final = {
@@ -108,13 +108,6 @@ ELSEWHERE: Final = {
     **{name: f"now contested lab {name}" for name in LAB},
 }
 """Experiments and builders that are called without `run` or `lab` -> where they are."""
-
-NEW_NAMES: Final = {
-    "No such option: --labeller": "--labeller is now --judge",
-    "'--judge': 'nli'": "'nli' is now 'tagger'",
-    "'--judge': 'llm'": "'llm' is now 'model'",
-}
-"""What an error says of a judge's earlier names -> the names today."""
 
 app: Final = Group(
     "contested",
@@ -185,9 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(str(error))
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
-        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
         # A group without a command has shown its help.
-        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
+        return _tell(f"{said} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except BrokenPipeError:

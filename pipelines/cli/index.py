@@ -10,9 +10,8 @@ from pipelines.files import SAMPLES_FOLDER
 from pipelines.option import Only, Option, Options
 from pipelines.report.progress import progress, say
 from pipelines.retrieval import index
-from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder
-from pipelines.retrieval.documents import cut, read_documents
+from pipelines.retrieval.documents import OVERLAP, WORDS, cut, read_documents
 
 SAMPLES = SAMPLES_FOLDER / "documents"
 """The bundled documents: thirty notes on six questions over which people disagree."""

@@ -46,8 +46,7 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
     from pipelines.experiment.cost import spent
     from pipelines.experiment.needs import judge_needs
     from pipelines.judge.run_judge import judge_of
-    from pipelines.trust.cases import cases
-    from pipelines.trust.trial import try_all, view
+    from pipelines.trust.trial import cases, try_all, view
 
     async def work(models: "Models", tell: Tell) -> "Inspection[Trust]":
         # No store: what is tried is how verdicts are read from replies.

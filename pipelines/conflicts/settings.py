@@ -14,25 +14,10 @@ Classifier = Literal["yes-no", "json", "choice"]
 choice, or that chooses with probabilities."""
 
 AS_IN_PAPER: Final = (
-    Choice(
-        "classifiers",
-        ["json"],
-        "section 5.1",
-        "the others cost little beside it, and one gives probabilities",
-    ),
-    Choice(
-        "settings.types",
-        "json",
-        "section 5.1",
-        "one token, with probabilities, in place of an explanation",
-    ),
-    Choice(
-        "settings.against",
-        "all",
-        "section 4",
-        "a citation is to be right, and not only some source that was not cited",
-    ),
-    Choice("settings.judge", "model", "section 4"),
+    Choice("classifiers", ["json"]),  # section 5.1
+    Choice("settings.types", "json"),  # section 5.1
+    Choice("settings.against", "all"),  # section 4
+    Choice("settings.judge", "model"),  # section 4
 )
 
 

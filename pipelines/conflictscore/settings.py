@@ -16,62 +16,35 @@ TRUTHFULQA_PANEL, REPORTS_PANEL = "TruthfulQA", "Reports"
 
 TruthJudgeName = Literal["model", "tagger"]
 
-_WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
-
 AS_IN_PAPER: Final = (
-    Choice(
-        "metric.claims",
-        "statements",
-        "appendix B, Table 6",
-        "a document may deny a date and back the place beside it",
-    ),
-    Choice("metric.judge", "model", "section 3"),
-    Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),
-    Choice(
-        "metric.unevidenced",
-        "zero",
-        "section 3",
-        "a response that no document speaks to would have the score of a perfect one",
-    ),
+    Choice("metric.claims", "statements"),  # appendix B, Table 6
+    Choice("metric.judge", "model"),  # section 3
+    Choice("metric.evidence", "json"),  # appendix B, Table 7
+    Choice("metric.unevidenced", "zero"),  # section 3
 )
 
 DETECTION_AS_IN_PAPER: Final = (
-    Choice("judging.judge", "model", "section 4.1"),
-    Choice("judging.evidence", "json", "appendix B", _WHY_CHOICE),
+    Choice("judging.judge", "model"),  # section 4.1
+    Choice("judging.evidence", "json"),  # appendix B
 )
 
 REGENERATION_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
-    Choice(
-        "hedge",
-        False,
-        "appendix B, Table 13",
-        "a response to documents that remain at odds should say so",
-    ),
+    Choice("hedge", False),  # appendix B, Table 13
 )
 
-REPORTS_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("sample", 100, "section 5"))
+REPORTS_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("sample", 100))  # section 5
 
 TRUTHFULQA_AS_IN_PAPER: Final = (
     *AS_IN_PAPER,
-    Choice("truth", "model", "section 6.1"),
-    Choice("most_documents", 10, "section 6.1"),
-    Choice("hedge", False, "appendix B, Table 13"),
+    Choice("truth", "model"),  # section 6.1
+    Choice("most_documents", 10),  # section 6.1
+    Choice("hedge", False),  # appendix B, Table 13
 )
 
 BENCH_AS_IN_PAPER: Final = (
-    Choice(
-        "half",
-        "all",
-        "appendix A",
-        "the shipped tagger learned from the training half of some sources, so that it knows it",
-    ),
-    Choice(
-        "claims_by",
-        "model",
-        "appendix A",
-        "rules give the same claim every time, need no model, and quote where they are unsure",
-    ),
+    Choice("half", "all"),  # appendix A
+    Choice("claims_by", "model"),  # appendix A
 )
 
 

@@ -13,7 +13,7 @@ from pipelines.conrag.packet import PANEL
 from pipelines.data.records import Document
 from pipelines.judge.judgement import RELATIONS, Relation, Truncation
 from pipelines.option import Option
-from pipelines.retrieval.chunks import document_of
+from pipelines.retrieval.documents import document_of
 from pipelines.text.citations import cut_out, cuts
 
 About = Literal["support", "refute", "conflict", "answer", "none"]

@@ -26,7 +26,7 @@ from pipelines.judge import examples
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation, conflicting
 from pipelines.metrics.alce import named_answers
-from pipelines.retrieval.chunks import passages
+from pipelines.retrieval.documents import passages
 from pipelines.text.declarative import as_claim
 
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}

@@ -32,59 +32,15 @@ if TYPE_CHECKING:
     from serving.profile import Role
 
 AS_IN_PAPER: Final = (
-    Choice(
-        "generator",
-        "model",
-        "section 2",
-        "a template needs no language model, and leaves the evidence packet to be measured alone",
-    ),
-    Choice(
-        "settings.sort",
-        "model",
-        "section 2",
-        "tags cost no call of a language model, and come with the confidence that sums are made of",
-    ),
-    Choice(
-        "settings.packet.below_tau",
-        "relevance",
-        "section 2",
-        "the one passage that a stance rests on may not be among the most relevant, and an answer "
-        "without it cannot cite it",
-    ),
-    Choice(
-        "settings.packet.irrelevant_above",
-        1.0,
-        "section 2",
-        "passages on other subjects tell a reader nothing, and hide those that do",
-    ),
-    Choice("settings.weights", {}, "section 2"),
-    Choice(
-        "settings.policy.numbers",
-        "free",
-        "section 2",
-        "a passage that lacks a sentence's number does not support the sentence",
-    ),
-    Choice(
-        "citing.judged_by",
-        "model",
-        "section 3",
-        "a tagger is there without a server; a language model is asked some hundred times for "
-        "each question",
-        where=("dataset", ("alce", "ragtruth")),
-    ),
-    Choice(
-        "among",
-        "all",
-        "section 2",
-        "passages of the claim alone are found in seconds, and leave the retriever out of it",
-        where=("dataset", ("scifact", "fever")),
-    ),
-    Choice(
-        "half",
-        "all",
-        "section 3",
-        "the shipped tagger learned from the training half of some sets, so that it knows it",
-    ),
+    Choice("generator", "model"),  # section 2
+    Choice("settings.sort", "model"),  # section 2
+    Choice("settings.packet.below_tau", "relevance"),  # section 2
+    Choice("settings.packet.irrelevant_above", 1.0),  # section 2
+    Choice("settings.weights", {}),  # section 2
+    Choice("settings.policy.numbers", "free"),  # section 2
+    Choice("citing.judged_by", "model", where=("dataset", ("alce", "ragtruth"))),  # section 3
+    Choice("among", "all", where=("dataset", ("scifact", "fever"))),  # section 2
+    Choice("half", "all"),  # section 3
 )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pipelines.data.records import Document
+from pipelines.madam_rag.build import apart, borrowed, rank, says, squeezed, swapped
 from pipelines.madam_rag.data import GivenDocument, Question
-from pipelines.madam_rag.swap import apart, borrowed, rank, says, squeezed, swapped
 from pipelines.metrics.answers import canonical
 from pipelines.supervision.questions import form
 

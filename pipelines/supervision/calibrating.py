@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration as calibrations
-from nli.aggregation import AGGREGATIONS, Aggregation, softmax
 from nli.calibration import (
+    AGGREGATIONS,
+    Aggregation,
     Calibration,
     Method,
     fit_isotonic,
     fit_temperature,
     negative_log_likelihood,
     risk_curve,
+    softmax,
 )
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION

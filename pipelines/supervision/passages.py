@@ -34,7 +34,7 @@ _CLIMATE = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE, "NOT_ENOUGH_INFO
 
 
 def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]:
-    """WiCE: each claim with a passage that bears it out, and with one of its page that does not.
+    """WiCE: each claim with a passage that supports it, and with one of its page that does not.
 
     A claim that is supported in part counts as supported (ConflictScore, section 3). A page that
     does not support a claim does not refute it either: such pairs are irrelevant. Sentences that

@@ -27,7 +27,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ProfileOptions, ServerOptions, source_of
 from pipelines.inspection.task import TASKS, Kind, Shown, Task, Tell, loaded_by, task
 from pipelines.judge.tagger import TaggerFolder, Tagging
-from pipelines.option import Option, made, nested
+from pipelines.option import OptionField, all_options, made, nested
 from pipelines.report.blocks import encoded
 from pipelines.report.explorer import render
 from pipelines.report.template import made_visible
@@ -163,16 +163,9 @@ def texts_of(task: Task[Any, Any, Any]) -> list[tuple[str, Shown]]:
     return sorted(shown.items(), key=lambda item: KINDS.index(item[1].kind))
 
 
-def choices_of(task: Task[Any, Any, Any]) -> dict[str, FieldInfo]:
+def choices_of(task: Task[Any, Any, Any]) -> dict[str, OptionField]:
     """The options that the page offers, wherever in the task's options they lie."""
-    known: dict[str, FieldInfo] = {}
-
-    def look(settings: type[BaseModel]) -> None:
-        known.update(settings.model_fields)
-        for _, inside in nested(settings):
-            look(inside)
-
-    look(task.options)
+    known = {option.name: option for option in all_options(task.options)}
     return {name: known[name] for name in task.form}
 
 
@@ -190,8 +183,8 @@ def _form(task: Task[Any, Any, Any]) -> type[Form]:
     """What the form of a task sends."""
     kinds: Mapping[Kind, Any] = {"documents": NonEmpty[GivenText]}
     taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
-    for name, field in choices_of(task).items():
-        taken[name] = (field.rebuild_annotation() | None, None)
+    for name, option in choices_of(task).items():
+        taken[name] = (option.field.rebuild_annotation() | None, None)
     taken["task"] = (Literal[task.name], task.name)
     return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **taken)
 
@@ -234,18 +227,17 @@ def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
     usually = lacking(task, server)
     usual = usual_of(options_of(task, server, {}), task.form)
     choices = []
-    for name, field in choices_of(task).items():
+    for name, offered in choices_of(task).items():
         values = tuple(
             Value(value=value, lacks=lacking(task, server, **{name: value}))
-            for value in values_of(field)
+            for value in values_of(offered.field)
         )
         had = [value.value for value in values if not value.lacks]
-        option = next(note for note in field.metadata if isinstance(note, Option))
         choices.append(
             Choice(
                 name=name,
                 label=_label(name),
-                hint=option.help.replace("`", ""),
+                hint=offered.option.help.replace("`", ""),
                 usual=usual[name] if usual[name] in had or not had else had[0],
                 values=values,
             )

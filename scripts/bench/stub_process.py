@@ -1,14 +1,13 @@
-"""Endpoints that answer every chat at once with the same JSON, in a separate process.
+"""An endpoint that answers every chat at once with the same JSON, in a separate process.
 
-They read only the length of a request, to be faster than any client. `ask` sends prepared requests
-over bare sockets: no client can be faster than that.
+It reads only the length of a request, to be faster than any client.
 """
 
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
@@ -66,42 +65,24 @@ def answer() -> bytes:
     return f"{head}\r\n\r\n".encode() + body
 
 
-async def ask(urls: Sequence[str], bodies: Sequence[bytes], in_flight: int) -> None:
-    """Send requests and read the replies, nothing else."""
-    waiting = iter(bodies)
-
-    async def worker(url: str) -> None:
-        host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        for body in waiting:
-            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\n"
-            writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-            await reader.readexactly(length(await reader.readuntil(b"\r\n\r\n")))
-        writer.close()
-
-    await asyncio.gather(*(worker(urls[number % len(urls)]) for number in range(in_flight)))
-
-
 @contextmanager
-def started(endpoints: int) -> Iterator[list[str]]:
-    """Start `endpoints` servers and yield their URLs."""
-    command = [sys.executable, "-I", __file__, str(endpoints)]
+def started() -> Iterator[str]:
+    """Start the endpoint and yield its URL."""
+    command = [sys.executable, "-I", __file__]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            ports = [int(process.stdout.readline()) for _ in range(endpoints)]
-            yield [f"http://127.0.0.1:{port}/v1" for port in ports]
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
         finally:
             process.kill()
 
 
-async def _serve(endpoints: int) -> None:
+async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    for _ in range(endpoints):
-        server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
-        print(server.sockets[0].getsockname()[1], flush=True)
+    server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
     await loop.create_future()  # until killed
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(int(sys.argv[1])))
+    asyncio.run(_serve())

@@ -99,8 +99,7 @@ def difference_rows() -> Iterator[str]:
     alike: dict[tuple[str, ...], list[str]] = {}
     for command, options in (commands | {"contested lab conflictbench": BenchOptions}).items():
         rows = tuple(
-            f"| `{row.flag}` | {shown(row.ours)} | {row.told} | {row.choice.source} "
-            f"| {row.choice.why} |"
+            f"| `{row.flag}` | {shown(row.ours)} | {row.told} |"
             for preset in options.PRESETS
             for row in differences(options, preset)
         )
@@ -114,7 +113,13 @@ def difference_rows() -> Iterator[str]:
 
 def test_the_page_of_differences_has_every_difference() -> None:
     lines = (ROOT / "docs" / "differences.md").read_text("utf-8").splitlines()
-    assert [line for line in lines if line.startswith(("## ", "| `"))] == [*difference_rows()]
+    rows = [
+        f"{'|'.join(line.split('|')[:4])}|" if line.startswith("|") else line
+        for line in lines
+        if line.startswith(("## ", "| `"))
+    ]
+    assert rows == [*difference_rows()]
+    assert all(all(line.split("|")[4:6]) for line in lines if line.startswith("| `"))
 
 
 def test_the_schema_is_that_of_a_record() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from nli import calibration
-from nli.aggregation import noisy_or, softmax
-from nli.calibration import Calibration
+from nli.calibration import Calibration, noisy_or, softmax
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder

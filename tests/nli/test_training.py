@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import change, mpnet
 
-from nli.curve import CurvePoint, curve, keep_point
-from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
 from nli.pairs import LabelledPair, Pair
 from nli.passes import TrainingSettings, batches
-from nli.training import Progress, train
+from nli.training import CurvePoint, Progress, curve, keep_point, new_cross_encoder, train
 
 ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
 

@@ -18,7 +18,6 @@ from pipelines.option import (
     switched,
 )
 
-WHY = "it is for a test of settings"
 UNASKED = {
     *("debate.agreement", "debate.closing"),
     *("settings.packet.below_tau", "settings.packet.irrelevant_above", "settings.policy.numbers"),
@@ -38,11 +37,11 @@ class Inner(BaseModel, frozen=True, extra="forbid"):
 class Own(WithPresets, frozen=True, extra="forbid"):
     PRESETS: ClassVar = {
         "as_in_paper": (
-            Choice("rows", None, "section 1", WHY),
-            Choice("inner.tokens", 128, "section 2", WHY),
-            Choice("inner.replies", "json", "section 2"),
+            Choice("rows", None),
+            Choice("inner.tokens", 128),
+            Choice("inner.replies", "json"),
         ),
-        "as_released": (Choice("inner.replies", "text", "released code", WHY),),
+        "as_released": (Choice("inner.replies", "text"),),
     }
     as_in_paper: bool = False
     as_released: bool = False
@@ -119,5 +118,3 @@ def test_a_preset_can_be_made_and_differs_from_the_defaults(name: str, preset: s
             value = getattr(value, part)
         assert value == each.preset != each.ours, each.choice.field
         assert each.flag.startswith("--") or each.choice.field in UNASKED, each.choice.field
-        assert each.choice.source
-        assert len(each.choice.why.split()) > 4

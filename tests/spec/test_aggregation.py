@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.aggregation import maximum, noisy_or
+from nli.calibration import maximum, noisy_or
 
 
 def normalised(row: list[float]) -> list[float]:

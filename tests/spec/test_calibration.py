@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from nli.aggregation import softmax
 from nli.calibration import (
     Calibration,
     apply,
@@ -16,6 +15,7 @@ from nli.calibration import (
     fit_temperature,
     negative_log_likelihood,
     risk_curve,
+    softmax,
 )
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label

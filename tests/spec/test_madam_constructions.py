@@ -9,9 +9,9 @@ import pytest
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
 from pipelines.madam_rag import data as datasets
+from pipelines.madam_rag.build import says
 from pipelines.madam_rag.data import Question, from_ramdocs
 from pipelines.madam_rag.levels import COPY, misinformation, support_imbalance
-from pipelines.madam_rag.swap import says
 
 GOLD = ("Amber", "Birch", "Cedar")
 

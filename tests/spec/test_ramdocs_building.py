@@ -16,8 +16,8 @@ from pipelines.madam_rag.build import (
     shape,
     stated,
     supports,
+    swapped,
 )
-from pipelines.madam_rag.swap import swapped
 from pipelines.retrieval import index
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.prompts import fenced
-from pipelines.trust.cases import cases
-from pipelines.trust.trial import Door, Tried, table, unquoted
+from pipelines.trust.trial import Door, Tried, cases, table, unquoted
 from serving.tokens import defuse_common
 
 

@@ -16,8 +16,7 @@ from commands import Contested, contents, table
 from playwright.sync_api import Browser, Page, expect
 
 from pipelines.annotation.responses import to_label
-from pipelines.annotation.sample import Labels, opened
-from pipelines.annotation.subject import Subject
+from pipelines.annotation.sample import Labels, Subject, opened
 from pipelines.cli.run import publish
 from pipelines.npov.example import NpovExample, Perspectives, read_annotated
 from pipelines.npov.responses import Drawn

@@ -64,20 +64,3 @@ def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> N
     (row,) = pq.read_table(file).to_pylist()
     (document,) = json.loads(str(row["documents"]))
     assert document["text"] == record["documents"][0]["text"]  # type: ignore[index]
-
-
-def test_all_that_a_run_knows_of_one_example(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "--judge", "tagger", "--out", "out")
-    log = Path("out/conflict-detection.tagger.jsonl")
-    kept = [json.loads(line) for line in log.read_text().splitlines()]
-    own = kept[1]["id"]
-    contested.done("export", "out", "--example", own, "--out", "one.json")
-    found = json.loads(Path("one.json").read_text())
-    (entry,) = found["runs"]
-    assert entry == log.stem
-    assert found["runs"][entry]["result"] == kept[1]
-    about = json.loads(Path("out/run.json").read_text())
-    assert found["runs"][entry]["made"] == about["pipelines"][entry]
-    assert json.loads(contested.done("export", "out", "--example", own).out) == found
-    line = contested.refused("export", "out", "--example", own + "x")
-    assert f"no example '{own}x' in this run; some that it has: {own}" in line

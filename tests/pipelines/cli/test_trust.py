@@ -12,7 +12,7 @@ from scripted import Scripted
 from surfaces import csv_faults, markdown_faults, page_faults, raw_signs
 from tagging import ScriptedTagger, offer
 
-from pipelines.trust.cases import cases
+from pipelines.trust.trial import cases
 
 REPLY = '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
 

@@ -14,12 +14,11 @@ from playwright.sync_api import expect
 from pipelines.conrag import data as datasets
 from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.experiment import EXPERIMENT
+from pipelines.conrag.experiment import EXPERIMENT, in_claims
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import in_claims
 from pipelines.conrag.settings import ConragSettings, Scope
 from pipelines.data.records import Document
 from pipelines.experiment.execute import resume

@@ -15,8 +15,8 @@ from pipelines.conrag.data import (
     read,
 )
 from pipelines.conrag.evidence import Stance
+from pipelines.conrag.experiment import in_claims
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.search import in_claims
 from pipelines.data import fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document

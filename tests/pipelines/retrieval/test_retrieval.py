@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
-from pipelines.retrieval.chunks import passages, sections
 from pipelines.retrieval.dense import Embedder, default_embedder
+from pipelines.retrieval.documents import passages, sections
 from pipelines.retrieval.index import Index, build, normalised, reciprocal_rank_fusion
 
 TEXTS = (

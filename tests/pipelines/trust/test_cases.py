@@ -8,7 +8,7 @@ from surfaces import csv_faults, markdown_faults, page_faults, raw_signs
 from pipelines.data.records import Document
 from pipelines.prompts import fenced
 from pipelines.report.table import Column, Table, csv_text, markdown
-from pipelines.trust.cases import Case, cases, harmless, taken_out
+from pipelines.trust.trial import Case, cases, harmless, taken_out
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)

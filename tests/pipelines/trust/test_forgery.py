@@ -30,8 +30,7 @@ from pipelines.judge.settings import Mode
 from pipelines.madam_rag.debate import debate, panel
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.metrics.alce import named_answers
-from pipelines.trust.cases import SAMPLES, Case, cases
-from pipelines.trust.trial import forged
+from pipelines.trust.trial import SAMPLES, Case, cases, forged
 from serving.calls import Sampling
 from serving.client import Client
 
