@@ -1,4 +1,4 @@
-"""Our client against the plain `openai` client and inspect_ai; the endpoint answers at once.
+"""Our client against the plain `openai` client and inspect_ai, with endpoints that answer at once.
 
 This measures the cost of the client itself: requests per second from one process, and CPU time per
 request. All clients send the same requests: several claims per document, for a JSON reply. Our
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -20,11 +21,14 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import common
+import inspect_process
 import psutil
 import stub_process
 import typer
 import uvloop
+from pydantic_core import to_json
 
+from pipelines.errors import InputError
 from pipelines.judge.model import REPLY_TOKENS, RelationReply
 from pipelines.madam_rag.data import SAMPLES, read
 from serving import models
@@ -35,7 +39,10 @@ from serving.endpoint import Endpoint
 from serving.home import default_models_dir
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer
 
-PLAIN, INSPECT, OURS = "openai", "inspect_ai", "ours"
+RAW, PLAIN, INSPECT = "bare sockets", "openai", "inspect_ai"
+OURS, OURS_AGAIN, INSPECT_AGAIN = "ours", "ours, from its cache", "inspect_ai, from its cache"
+ARMS = (RAW, PLAIN, INSPECT, OURS, INSPECT_AGAIN, OURS_AGAIN)
+COMPARED = ((RAW, OURS), (OURS, PLAIN), (OURS, INSPECT), (OURS_AGAIN, INSPECT_AGAIN))
 
 CLAIMS = 20
 """Claims per document."""
@@ -104,6 +111,9 @@ def main(
     requests: Annotated[int, typer.Option(min=CLAIMS, help="Of each arm and round.")] = 1000,
     tokens: Annotated[list[int], typer.Option(min=100, help="Of a prompt.")] = [200, 2000, 13000],  # noqa: B006
     in_flight: Annotated[list[int], typer.Option(min=1, help="Requests.")] = [64, 256, 1024],  # noqa: B006
+    endpoints: Annotated[
+        int, typer.Option(min=1, help="That answer; openai and inspect_ai ask the first.")
+    ] = 1,
     model: Annotated[
         str, typer.Option(help="Whose tokenizer ours counts with: a registered model, or a folder.")
     ] = "smollm2-135m-instruct",
@@ -119,7 +129,7 @@ def main(
         ),
     ] = None,
 ) -> None:
-    """Ask the same of an endpoint that answers at once, by each client in turn.
+    """Ask the same of endpoints that answer at once, by each client in turn.
 
     Prints Markdown: the machine, requests a second, processor time of a request, and ratios.
 
@@ -133,42 +143,56 @@ def main(
     measured: dict[Cell, list[Round]] = {cell: [] for cell in cells}
     peers = f"openai {version('openai')}"
     with ExitStack() as open_:
-        url = open_.enter_context(stub_process.started())
-        peer = None
-        if inspect_python is not None:
-            peer = open_.enter_context(common.other(inspect_python, "inspect_process.py"))
-            peers += f", inspect_ai {peer({})['version']}"
-        measure(work_of(tokenizer, 100, 8, CLAIMS, seed=0), tokenizer, url, peer, 0)  # warm-up
-        for size, places in cells:
-            for number in range(1, rounds + 1):
-                work = work_of(tokenizer, size, places, requests, seed=number)
-                measured[size, places].append(measure(work, tokenizer, url, peer, number))
+        try:
+            urls = open_.enter_context(stub_process.started(endpoints))
+            peer = None
+            if inspect_python is not None:
+                peer = open_.enter_context(inspect_process.started(inspect_python))
+                peers += f", inspect_ai {peer({})['version']}"
+            measure(work_of(tokenizer, 100, 8, CLAIMS, seed=0), tokenizer, urls, peer, 0)  # warm-up
+            for size, places in cells:
+                for number in range(1, rounds + 1):
+                    work = work_of(tokenizer, size, places, requests, seed=number)
+                    measured[size, places].append(measure(work, tokenizer, urls, peer, number))
+        except inspect_process.InspectError as error:
+            raise InputError(str(error)) from error
     print(
-        f"{requests:,} requests, {CLAIMS} to a document, from one process to one "
-        f"endpoint; median of {rounds} rounds.\n\n{common.machine_line(load)}\n"
+        f"{requests:,} requests, {CLAIMS} to a document, from one process to {endpoints} "
+        f"endpoints; median of {rounds} rounds.\n\n{common.machine_line(load)}\n"
         f"- tokenizer: {found.name}; {peers}\n{common.date_line()}\n"
     )
     print(speed_table(measured), ratio_table(measured), sep="\n\n")
 
 
 def measure(
-    work: Work, tokenizer: ChatTokenizer, url: str, peer: common.Ask | None, number: int
+    work: Work,
+    tokenizer: ChatTokenizer,
+    urls: Sequence[str],
+    peer: inspect_process.Ask | None,
+    number: int,
 ) -> Round:
     """Run each arm once; every other round in reverse order."""
     took: dict[str, Took] = {}
     with TemporaryDirectory() as folder:
-        cache = Path(folder) / "completions.sqlite"
+        ours = partial(by_ours, work, tokenizer, urls, Path(folder) / "completions.sqlite")
         arms: dict[str, Callable[[], Took]] = {
-            PLAIN: lambda: timed(work, by_openai(work, url)),
-            OURS: lambda: timed(work, by_ours(work, tokenizer, url, cache), uvloop.run),
+            RAW: lambda: timed(work, by_sockets(work, urls)),
+            PLAIN: lambda: timed(work, by_openai(work, urls[0])),
+            OURS: lambda: timed(work, ours(), uvloop.run),
         }
         if peer:
-            arms[INSPECT] = lambda: by_inspect(peer, work, url)
+            arms[INSPECT] = lambda: by_inspect(peer, work, urls[0], cached=False)
         for name in list(arms) if number % 2 else list(arms)[::-1]:
             took[name] = arms[name]()
-            said = f"{work.tokens} tokens, {work.in_flight} in flight, {name}"
-            common.tell(number, said, took[name].seconds)
-    return {name: took[name] for name in arms}
+        took[OURS_AGAIN] = timed(work, ours(), uvloop.run)
+        if peer:
+            by_inspect(peer, work, urls[0], cached=True)  # fill its cache
+            took[INSPECT_AGAIN] = by_inspect(peer, work, urls[0], cached=True)
+    for name, each in took.items():
+        common.tell(
+            number, f"{work.tokens} tokens, {work.in_flight} in flight, {name}", each.seconds
+        )
+    return {name: took[name] for name in ARMS if name in took}
 
 
 def timed(
@@ -179,6 +203,12 @@ def timed(
     start, used = time.perf_counter(), time.process_time()
     run(asking)
     return Took(work.requests, time.perf_counter() - start, time.process_time() - used)
+
+
+async def by_sockets(work: Work, urls: Sequence[str]) -> None:
+    """Bare sockets and prepared bodies: the limit set by the endpoints and this machine."""
+    bodies = [to_json({"model": "stub", "messages": each}) for each in work.prompts()]
+    await stub_process.ask(urls, bodies, work.in_flight)
 
 
 async def by_openai(work: Work, url: str) -> None:
@@ -210,10 +240,10 @@ async def by_openai(work: Work, url: str) -> None:
         await asyncio.gather(*map(ask, work.prompts()))
 
 
-async def by_ours(work: Work, tokenizer: ChatTokenizer, url: str, cache: Path) -> None:
+async def by_ours(work: Work, tokenizer: ChatTokenizer, urls: Sequence[str], cache: Path) -> None:
     """Our client, which counts tokens, sends, parses and stores."""
     identity = ServedIdentity("stub", "stub", "stub", CONTEXT)
-    backend = Backend([Endpoint(url, "", "stub")])
+    backend = Backend([Endpoint(url, "", "stub") for url in urls])
     with CompletionCache(cache) as store:
         client = Client(identity, tokenizer, store, backend, concurrency=work.in_flight)
         try:
@@ -224,9 +254,9 @@ async def by_ours(work: Work, tokenizer: ChatTokenizer, url: str, cache: Path) -
             await client.close()
 
 
-def by_inspect(peer: common.Ask, work: Work, url: str) -> Took:
+def by_inspect(peer: inspect_process.Ask, work: Work, url: str, *, cached: bool) -> Took:
     """inspect_ai in its own process."""
-    said = peer({"url": url} | asdict(work))
+    said = peer({"url": url, "cached": cached} | asdict(work))
     return Took(work.requests, said["seconds"], said["cpu_s"])
 
 
@@ -273,11 +303,11 @@ def speed_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
 def ratio_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
     """Speed of our client relative to every other arm, within a round."""
     rows = [
-        (f"{tokens:,}", f"{in_flight:,}", f"{OURS} / {other}", *ratios)
+        (f"{tokens:,}", f"{in_flight:,}", f"{one} / {other}", *ratios)
         for (tokens, in_flight), took in measured.items()
-        for other in took[0]
-        if other != OURS
-        for ratios in [common.spread([each[OURS].per_s / each[other].per_s for each in took])]
+        for one, other in COMPARED
+        if {one, other} <= took[0].keys()
+        for ratios in [common.spread([each[one].per_s / each[other].per_s for each in took])]
     ]
     return common.markdown(("tokens", "in flight", "speed", "min", "median", "max"), rows)
 

@@ -1,13 +1,9 @@
 """Shared by the benchmarks: interleaved rounds, and Markdown tables."""
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -69,56 +65,6 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = (heading, ["---"] * len(heading), *rows)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-Ask = Callable[[dict[str, Any]], dict[str, Any]]
-"""Sends a task to another process, and returns its answer."""
-
-
-@contextmanager
-def other(python: Path, script: str) -> Iterator[Ask]:
-    """A script of this folder in another interpreter, which answers each line of JSON with one.
-
-    Requirements of other libraries may conflict with this project's packages, so the script runs in
-    an environment of theirs and imports nothing from the project.
-
-    Raises:
-        InputError: The interpreter cannot be run, or the script ended.
-    """
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
-        where = dict.fromkeys(("INSPECT_CACHE_DIR", "INSPECT_LOG_DIR", "TMPDIR"), folder)
-        try:
-            # -I: ignore this folder's modules and PYTHONPATH.
-            process = subprocess.Popen(
-                [str(python), "-I", str(Path(__file__).with_name(script))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env=os.environ | where,
-            )
-        except OSError as error:
-            raise InputError(f"{python} cannot be run ({error.strerror})") from error
-
-        def ask(task: dict[str, Any]) -> dict[str, Any]:
-            assert process.stdout is not None
-            try:
-                print(json.dumps(task), file=process.stdin, flush=True)
-                line = process.stdout.readline()
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                errors.seek(0)
-                said = errors.read().decode(errors="replace").split("\n")
-                last = next((each for each in map(str.strip, said[::-1]) if each), "without a word")
-                raise InputError(f"{script} ended: {last[:300]}")
-            return dict(json.loads(line))
-
-        with process:
-            try:
-                yield ask
-            finally:
-                process.kill()
 
 
 def released_pairs() -> Path:

@@ -1,13 +1,93 @@
-"""inseq's gradients for `gradients.py`, in an environment of its own; see `common.other`.
+"""inseq's gradients for `gradients.py`, from a separate environment: both ends of a pipe.
 
-The first line of JSON is the task, every further one asks for an attribution.
+The requirements of inseq change with its versions and may conflict with this project's packages. So
+inseq's interpreter runs this file, which imports nothing from the project. The benchmark sends it
+lines of JSON: the task, then an empty line per attribution.
 """
 
 import json
 import os
 import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class InseqError(Exception):
+    """inseq cannot be run, or tokenizes the texts differently."""
+
+
+@dataclass(frozen=True)
+class Inseq:
+    """A process with a loaded model, and the versions of inseq and its backend."""
+
+    pid: int
+    versions: str
+    _ids: tuple[int, ...]
+    _ask: Callable[[dict[str, Any]], Any]
+
+    def attribute(self) -> NDArray[np.floating]:
+        """Input times gradient of the log-probability of every response token, (n, n - m).
+
+        NaN at tokens that do not precede it. Raises InseqError if the tokens differ from the
+        benchmark's.
+        """
+        found = self._ask({})
+        if tuple(found["ids"]) != self._ids:
+            raise InseqError("inseq reads the texts as other tokens, so maps cannot be compared")
+        return np.array(found["map"], dtype=np.float64)
+
+
+@contextmanager
+def started(
+    python: Path, folder: Path, texts: tuple[str, str], ids: Sequence[int], device: str
+) -> Iterator[Inseq]:
+    """Start inseq with as many threads as this process, and load the model in fp32.
+
+    `python` is an interpreter with inseq; `ids` are our tokens of prompt and response.
+
+    Raises:
+        InseqError: The interpreter does not exist, lacks inseq, or inseq cannot load the model.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    task = {"folder": str(folder), "texts": texts, "device": device, "threads": threads}
+    with tempfile.TemporaryFile() as errors:
+        try:
+            # -I: ignore this folder's modules and PYTHONPATH.
+            command = [str(python), "-I", __file__]
+            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
+        except OSError as error:
+            raise InseqError(f"{python} cannot be run ({error.strerror})") from error
+
+        def asked(what: dict[str, Any]) -> Any:
+            assert process.stdout is not None
+            try:
+                print(json.dumps(what), file=process.stdin, flush=True)
+                line = process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
+            if not line:
+                errors.seek(0)
+                said = errors.read().decode(errors="replace").split("\n")
+                last = next((each for each in map(str.strip, said[::-1]) if each), "without a word")
+                raise InseqError(f"inseq's process ended: {last[:300]}")
+            return json.loads(line)
+
+        with process:
+            try:
+                yield Inseq(process.pid, asked(task)["versions"], tuple(ids), asked)
+            finally:
+                process.kill()
 
 
 def _serve() -> None:

@@ -1,13 +1,14 @@
-"""An endpoint that answers every chat at once with the same JSON, in a separate process.
+"""Endpoints that answer every chat at once with the same JSON, in a separate process.
 
-It reads only the length of a request, to be faster than any client.
+They read only the length of a request, to be faster than any client. `ask` sends prepared requests
+over bare sockets: no client can be faster than that.
 """
 
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
@@ -65,24 +66,42 @@ def answer() -> bytes:
     return f"{head}\r\n\r\n".encode() + body
 
 
+async def ask(urls: Sequence[str], bodies: Sequence[bytes], in_flight: int) -> None:
+    """Send requests and read the replies, nothing else."""
+    waiting = iter(bodies)
+
+    async def worker(url: str) -> None:
+        host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for body in waiting:
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\n"
+            writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            await reader.readexactly(length(await reader.readuntil(b"\r\n\r\n")))
+        writer.close()
+
+    await asyncio.gather(*(worker(urls[number % len(urls)]) for number in range(in_flight)))
+
+
 @contextmanager
-def started() -> Iterator[str]:
-    """Start the endpoint and yield its URL."""
-    command = [sys.executable, "-I", __file__]
+def started(endpoints: int) -> Iterator[list[str]]:
+    """Start `endpoints` servers and yield their URLs."""
+    command = [sys.executable, "-I", __file__, str(endpoints)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+            ports = [int(process.stdout.readline()) for _ in range(endpoints)]
+            yield [f"http://127.0.0.1:{port}/v1" for port in ports]
         finally:
             process.kill()
 
 
-async def _serve() -> None:
+async def _serve(endpoints: int) -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
-    print(server.sockets[0].getsockname()[1], flush=True)
+    for _ in range(endpoints):
+        server = await loop.create_server(Answering, "127.0.0.1", 0, backlog=4096)
+        print(server.sockets[0].getsockname()[1], flush=True)
     await loop.create_future()  # until killed
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve())
+    asyncio.run(_serve(int(sys.argv[1])))
