@@ -109,6 +109,13 @@ ELSEWHERE: Final = {
 }
 """Experiments and builders that are called without `run` or `lab` -> where they are."""
 
+NEW_NAMES: Final = {
+    "No such option: --labeller": "--labeller is now --judge",
+    "'--judge': 'nli'": "'nli' is now 'tagger'",
+    "'--judge': 'llm'": "'llm' is now 'model'",
+}
+"""What an error says of a judge's earlier names -> the names today."""
+
 app: Final = Group(
     "contested",
     """Measure, explain and repair what language models do when their documents disagree.
@@ -178,8 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(str(error))
     except TyperException as error:
         said = error.format_message().replace("Value error, ", "").removesuffix(".")
+        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
         # A group without a command has shown its help.
-        return _tell(f"{said} (see --help)") if said else USER_ERROR
+        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
     except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except BrokenPipeError:

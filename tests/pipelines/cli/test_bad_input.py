@@ -262,6 +262,8 @@ BENCH = "lab conflictbench --release"
         ("frobnicate", "No such command 'frobnicate'"),
         ("conrag", "contested conrag is an experiment: contested run conrag"),
         ("calibrate --dry-run", "contested calibrate is now contested lab calibrate"),
+        (f"score {TEXTS_OF} --labeller model", "--labeller is now --judge"),
+        (f"{SCORES} --judge nli", "'nli' is now 'tagger'"),
         ("lab trian", "No such command 'trian'. Did you mean 'train'?"),
         ("score", "Missing option '--response'"),
         (f"{SCORES} --frobnicate", "No such option: --frobnicate"),
