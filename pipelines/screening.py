@@ -57,6 +57,17 @@ class Screening(BaseModel, frozen=True):
     compared: int
     contradictions: tuple[Contradiction, ...]
 
+    def likeliest(self, one: str, other: str) -> float | None:
+        """Probability of the likeliest contradiction between two documents, if any."""
+        return max(
+            (
+                found.probability
+                for found in self.contradictions
+                if {found.first.document, found.second.document} == {one, other}
+            ),
+            default=None,
+        )
+
 
 def screen(
     sets: Sequence[Sequence[Document]],

@@ -17,13 +17,16 @@ from pipelines.inspection.task import Inspection, Shown, Task, Tell, models_used
 from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
-    from pipelines.report.blocks import Card
+    from pipelines.report.blocks import Card, Grid
     from pipelines.report.texts import Block
     from pipelines.screening import Contradiction, Screening
 
 THRESHOLD: Final = 0.5
 """Least probability of a contradiction that is reported: chosen on a training half, with 3 % false
 alarms on the test half."""
+
+MOST_IN_GRID: Final = 12
+"""Most documents in a grid that stays readable."""
 
 MOST_SHOWN: Final = 50
 """Contradictions in the terminal and on the page; `--json` has all."""
@@ -144,6 +147,8 @@ def content(result: "Screening") -> "list[Block]":
     )
     number = len(result.contradictions)
     made: list[Block] = [line(Strong(count(number, "likely contradiction")), Aside(said))]
+    if 2 < len(result.documents) <= MOST_IN_GRID:
+        made.append(_grid(result))
     if number:
         made.append(Cards(tuple(map(_card, result.contradictions[:MOST_SHOWN]))))
     if number > MOST_SHOWN:
@@ -159,6 +164,25 @@ def _card(found: "Contradiction") -> "Card":
     return Card(
         f"{first.document} against {second.document}: {found.probability:.2f}",
         (Quote(first.text), Quote(second.text)),
+    )
+
+
+def _grid(result: "Screening") -> "Grid":
+    """The likeliest contradiction of every two documents."""
+    from pipelines.report.blocks import Grid
+
+    def cell(one: str, other: str) -> tuple[str]:
+        likeliest = result.likeliest(one, other)
+        return ("–" if likeliest is None else f"{likeliest:.2f}",)
+
+    names = result.documents
+    return Grid(
+        "The likeliest contradiction of each two documents",
+        ("", *names[1:]),
+        tuple(
+            ((one,), *(("",) for _ in names[1:row]), *(cell(one, other) for other in names[row:]))
+            for row, one in enumerate(names[:-1], 1)
+        ),
     )
 
 

@@ -55,7 +55,8 @@ def test_pairs_are_read_both_ways_and_told_from_the_threshold() -> None:
     assert (found.statements, found.compared) == (4, 1)
     (told,) = found.contradictions
     assert (told.first.document, told.second.document) == ("guide", "study")
-    assert told.probability == pytest.approx(0.8)
+    assert found.likeliest("study", "guide") == told.probability == pytest.approx(0.8)
+    assert found.likeliest("guide", "menu") is None
     assert not screen([DOCUMENTS], tagger, 0.81).contradictions
 
 
