@@ -42,11 +42,13 @@ def show(table: "Table", console: Console) -> None:
         for row in (*table.rows, *table.quoted)
     ]
     lines = [[plain(column.title) for column in table.columns], *rows]
-    texts = [
-        any(isinstance(row[place], str) for row in table.rows) for place in range(len(lines[0]))
+    sides: list[JustifyMethod] = [
+        "left" if any(isinstance(row[place], str) for row in table.rows) else "right"
+        for place in range(len(lines[0]))
     ]
-    upright = _printed(table.title, lines, ["left" if text else "right" for text in texts])
-    turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *["right"] * len(rows)])
+    upright = _printed(table.title, lines, sides)
+    values: list[JustifyMethod] = ["right"] * len(rows)
+    turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *values])
 
     def width(printed: "Printed") -> int:
         return Measurement.get(console, console.options.update(width=10_000), printed).maximum
