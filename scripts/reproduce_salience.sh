@@ -22,7 +22,7 @@ The paper's study: a generator is tuned on responses to training topics, writes 
 errors are found and synthetic ones made, detectors are tuned and compared. Killed anywhere, the
 same command resumes. Other options go to `contested lab study-npov`; see its --help-all.
 
-Without options, on two cores: about half an hour and 3 GB with the packaged model of 135M, by few
+Without options, on two cores: about 20 minutes and 3 GB with the packaged model of 135M, by few
 draws and updates, which shows how it works and not how well. The paper's sizes (--as-in-paper) are
 for a GPU: a model of 0.5B takes days on a CPU, and 6 GB; one of 8B in bf16 takes most of a GPU of
 24 GB, and about a day; on one of 80 GB some hours. Nobody has measured the last two.

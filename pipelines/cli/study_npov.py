@@ -14,7 +14,7 @@ def study_npov(options: StudyOptions) -> None:
     Tables 1, 2, 3, 5, 6 and Figure 2 into `report.html`, which first says how the run differs from
     the paper.
 
-    On a CPU the sizes are small: half an hour and 3 GB on two cores, for a model of 135M. The
+    On a CPU the sizes are small: 20 minutes and 3 GB on two cores, for a model of 135M. The
     paper's sizes need a GPU, of 24 GB for a model of 8B in bf16.
 
     Example:

@@ -17,7 +17,7 @@ from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.npov.annotation import limit_of
-from pipelines.npov.example import AnnotatedExample, read_annotated
+from pipelines.npov.example import AnnotatedExample, Error, read_annotated
 from pipelines.npov.result import ORGANIC, Case
 from pipelines.npov.settings import SyntheticSet
 from pipelines.npov.similarity import ArgumentTagger
@@ -133,7 +133,8 @@ async def paraphrased_arguments(
 def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) -> list[Case]:
     """Organic responses to test topics, and error-free ones with synthetic errors (section 4.3).
 
-    Topics alternate, so that the first examples of a set cover many.
+    Topics alternate, and labels of organic responses, so that the first examples of a set cover
+    many.
     """
     out = study.file("cases")
     by_name = by_topic(found, study.all_topics)
@@ -147,11 +148,10 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
         [made_from(topic, each) for each in own[topic.topic] if each.error_free]
         for topic in study.topics["test"]
     ]
-    right, wrong = (
-        _in_turn([[each for each in some if each.error_free is state] for some in own.values()])
-        for state in (True, False)
-    )
-    cases = [Case(ORGANIC, each) for each in _in_turn([right, wrong])]
+    by_label: dict[tuple[Error, Error], list[AnnotatedExample]] = {("none", "none"): []}
+    for example in _in_turn([*own.values()]):
+        by_label.setdefault((example.hallucination, example.coverage), []).append(example)
+    cases = [Case(ORGANIC, example) for example in _in_turn([*by_label.values()])]
     for name in (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED):
         wanted = name == SyntheticSet.PARAPHRASED
         for made in _in_turn(families):

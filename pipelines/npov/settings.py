@@ -166,7 +166,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
     draws: Annotated[
         int | None,
         Field(ge=1, le=18),
-        _size_option("Draws of arguments for each topic.", shown="2; 18"),
+        _size_option("Draws of arguments for each topic.", shown="3; 18"),
     ] = None
     limit: Annotated[
         int | None,

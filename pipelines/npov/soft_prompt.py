@@ -35,9 +35,9 @@ class TunedOn(BaseModel, frozen=True):
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, by template 72, synthetic errors 216"."""
-        counts = {"topics": len(self.learned), **self.examples}
-        return ", ".join(f"{what} {count:,}" for what, count in counts.items())
+        """In a line: "topics 9, responses by template 72, synthetic errors 216"."""
+        counts = ", ".join(f"{what} {count:,}" for what, count in self.examples.items())
+        return f"topics {len(self.learned):,}, responses {counts}"
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Names of measured topics that it was tuned on or chosen by."""

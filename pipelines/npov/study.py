@@ -47,8 +47,8 @@ class Sizes(NamedTuple):
     least: int
 
 
-SMALL: Final = Sizes(8, 4, 2, 12, 9, 8, 1)
-"""For two cores and a model of 135M: about half an hour."""
+SMALL: Final = Sizes(8, 4, 3, 12, 9, 8, 1)
+"""For two cores and a model of 135M: about 20 minutes."""
 
 PAPER: Final = Sizes(20_000, 16, 18, None, 9, None, 0)
 """As many template responses to the 9 train topics as the paper has from people: about 80."""

@@ -142,7 +142,7 @@ def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     bare, tuned = (entries[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert tuned["prompts"] == {"response": digest}
-    assert tuned["tuned_on"] == {"response": "topics 1, by template 3"}
+    assert tuned["tuned_on"] == {"response": "topics 1, responses by template 3"}
     assert tuned == {**bare, **{name: tuned[name] for name in ("prompts", "tuned_on")}}
     by_run = [Path(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")]
     one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)

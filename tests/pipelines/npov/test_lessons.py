@@ -90,7 +90,9 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
 def test_templates_are_learned_besides() -> None:
     found = taught("coverage", per_topic=2)
     told = tuned_on(found, []).told
-    assert told == "topics 1, by template 2, synthetic errors 9, annotated 1, organic errors 3"
+    assert told == (
+        "topics 1, responses by template 2, synthetic errors 9, annotated 1, organic errors 3"
+    )
 
 
 def test_a_response_of_no_topic_is_refused() -> None:
