@@ -60,4 +60,4 @@ def test_help_says_how_long_it_takes() -> None:
     told = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, check=True)
     for option in ("--data", "--model", "--profile", "--steps", "--annotator", "--as-in-paper"):
         assert option in told.stdout
-    assert "half an hour" in told.stdout
+    assert "about 20 minutes" in told.stdout
