@@ -210,8 +210,10 @@ def words(results: Results) -> Table:
         Line(part.title, one, {kind: word_area(results, part, kind, one) for kind in KINDS})
         for part, one in product(SLICES, detectors(results))
     ]
+    rows = [line for line in lines if any(area is not None for area, _ in line.of_kind.values())]
+    unmarked = any(area is None for line in rows for area, _ in line.of_kind.values())
     return Table.of(
-        [line for line in lines if any(area is not None for area, _ in line.of_kind.values())],
+        rows,
         name="npov_words",
         title="Hallucinated and uncovered words",
         columns=[
@@ -222,7 +224,14 @@ def words(results: Results) -> Table:
         quoted=TABLE_3,
         caption="ROC AUC over content words: those of responses, and those of arguments. The 95 % "
         "interval is of a bootstrap over topics.",
+        notes=[UNMARKED] if unmarked else [],
     )
+
+
+UNMARKED: Final = (
+    "A set without wrong words has no area: if an argument is repeated, or told by the wrong side, "
+    "the error is ambiguous and no word is marked."
+)
 
 
 class Comparison(NamedTuple):
