@@ -17,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nli.adapter import add_adapter, save_adapter
 from nli.batching import token_budget_batches
+from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
 from nli.folder import check_files, sha256_of, write_whole
-from nli.labels import LABELS, label_order
-from nli.model import device_of, most_tokens, native_precision, plain_text, reason
+from nli.labels import LABELS
+from nli.model import device_of, native_precision, reason
 from nli.pairs import LabelledPair
 from nli.passes import TrainingSettings, batches
 
@@ -84,80 +85,6 @@ def keep_point(out: Path, point: CurvePoint) -> None:
     whole = not path.exists() or path.read_bytes().endswith(b"\n")
     with path.open("a", encoding="utf-8") as file:
         file.write(line + "\n" if whole else "\n" + line + "\n")
-
-
-def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEncoder":
-    """The model that training begins with: the encoder, with a classifier for three labels.
-
-    The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
-    outputs are not the three labels, by name, gets a new output layer.
-
-    Raises:
-        TaggerError: The folder holds no usable encoder.
-    """
-    import torch
-    from sentence_transformers.cross_encoder import CrossEncoder
-
-    before = check_files(encoder)
-    torch.manual_seed(seed)
-    try:
-        model = CrossEncoder(
-            str(encoder),
-            num_labels=len(LABELS),
-            max_length=max_tokens,
-            local_files_only=True,
-            # Eager attention trains short pairs 1.5 times as fast on CPUs as the fused kernels do.
-            model_kwargs={
-                "attn_implementation": "eager",
-                "dtype": torch.float32,
-                "use_safetensors": True,
-                "ignore_mismatched_sizes": True,  # a classifier with another number of labels
-            },
-            # On CPUs its random numbers cost more than they gain, in the few passes of a tagger.
-            config_kwargs={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
-        )
-        _order_outputs(model.model, before)
-    except Exception as error:  # whatever error an architecture's code raises on a broken folder
-        raise TaggerError(f"{encoder} cannot be used as an encoder: {reason(error)}") from error
-    plain_text(model.tokenizer)
-    model.max_seq_length = min(max_tokens, most_tokens(model.model, model.tokenizer))
-    config = model.model.config
-    config.id2label = {number: label.value for number, label in enumerate(LABELS)}
-    config.label2id = {label.value: number for number, label in enumerate(LABELS)}
-    return model
-
-
-def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[int]:
-    """Tokens of each pair as the model reads it."""
-    read = model.tokenizer(
-        [pair.premise for pair in pairs],
-        [pair.hypothesis for pair in pairs],
-        truncation=True,
-        max_length=model.max_seq_length,
-    )
-    return [len(ids) for ids in read["input_ids"]]
-
-
-def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put a classifier's three outputs into the order of `LABELS`, or start them anew."""
-    import torch
-
-    architectures = before.get("architectures") or [""]
-    if not str(architectures[0]).endswith("ForSequenceClassification"):
-        return  # no classifier before: all of it is new
-    output = [each for each in model.modules() if isinstance(each, torch.nn.Linear)][-1]
-    try:
-        own = label_order(before)
-    except TaggerError:
-        torch.nn.init.normal_(output.weight, std=getattr(model.config, "initializer_range", 0.02))
-        if output.bias is not None:
-            torch.nn.init.zeros_(output.bias)
-        return
-    rows = [own.index(label) for label in LABELS]
-    with torch.no_grad():
-        output.weight.copy_(output.weight[rows])
-        if output.bias is not None:
-            output.bias.copy_(output.bias[rows])
 
 
 def evaluation(

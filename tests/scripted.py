@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+import socket
 import sys
 import threading
 import time
@@ -278,6 +279,8 @@ class _Handler(BaseHTTPRequestHandler):
             length = len(page.body) if page.length is None else page.length
             self.send_header("Content-Length", str(length))
         self.end_headers()
+        # Else the kernel takes megabytes that no client reads, and `sent` counts them.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
         try:
             for piece in page.pieces() if page.pieces else [page.body]:
                 self.wfile.write(piece)

@@ -281,7 +281,7 @@ async def by_salience(
     """Score by a model's gradients; errors are those of `argument_map`."""
     from pipelines.npov.check import argument_map, check
     from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import CHECKED, response_view
+    from pipelines.npov.view import CHECKED, THRESHOLD, response_view
     from pipelines.report.glance import ModelUsed
 
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
@@ -307,9 +307,8 @@ async def by_salience(
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":
-        if options.aggregation == "max":
-            return response_view(checked, found.values, png, models=used)
-        return response_view(checked, found.values, png, limit=None, models=used)
+        limit = 1 - THRESHOLD if options.aggregation == "max" else None
+        return response_view(checked, found.values, png, limit=limit, models=used)
 
     return Inspection(
         checked,

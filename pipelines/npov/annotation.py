@@ -177,7 +177,7 @@ def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> A
     """Choose the threshold of support on examples with known errors, all of them full.
 
     It has the largest balanced accuracy, averaged over both kinds of errors. An ambiguous label
-    counts half: such a response is in no test set but the ambiguous one, as right or wrong.
+    counts half: it neither finds the error nor denies it.
     """
     readings = [read_by(tagger, example.example) for example in known]
     topics = [example.example.topic or example.example.question for example in known]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.data.procon import Topic
 from pipelines.npov.classifier import Pair, classifier_pairs
@@ -192,7 +192,8 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
 
 def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
     """The record of training examples for a soft prompt's file."""
-    examples = Counter[str](each.origin for each in learned)
+    counts = Counter(each.origin for each in learned)
+    examples: dict[str, int] = {name: counts[name] for name in get_args(Origin) if counts[name]}
     if paraphrased := sum(each.paraphrased for each in learned):
         examples["paraphrased"] = paraphrased
     return TunedOn(

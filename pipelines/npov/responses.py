@@ -291,7 +291,9 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
             seed=seed,
             most=TOKENS_PER_ARGUMENT * (arguments + 2),
         )
-        return each.model_copy(update=vars(found))
+        return each.model_copy(
+            update={"example": found.example, "problem": found.problem, "raw": found.raw}
+        )
 
     by_id = {each.id: each for each in wanted}
     found = await asked(

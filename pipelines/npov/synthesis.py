@@ -46,13 +46,12 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
     ]
     more = draw.choice(unused) if unused else None
     fewer = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
-    changes: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]] = [
-        ("left-out", None, more),
-        ("added", fewer, None),
-        ("both", fewer, more),
-    ]
+    changes: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]]
+    changes = [("added", fewer, None)]
+    if more:
+        changes = [("left-out", None, more), *changes, ("both", fewer, more)]
     found = []
-    for name, taken, extra in changes if more else changes[1:2]:
+    for name, taken, extra in changes:
         given = {side: list(used[side]) for side in SIDES}
         hallucinated: tuple[Span, ...] | None = ()
         uncovered: tuple[Omission, ...] = ()

@@ -46,15 +46,16 @@ def show(table: "Table", console: Console) -> None:
         "left" if any(isinstance(row[place], str) for row in table.rows) else "right"
         for place in range(len(lines[0]))
     ]
-    upright = _printed(table.title, lines, sides)
-    values: list[JustifyMethod] = ["right"] * len(rows)
-    turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *values])
+    printed = _printed(table.title, lines, sides)
 
     def width(printed: "Printed") -> int:
         return Measurement.get(console, console.options.update(width=10_000), printed).maximum
 
-    narrow = width(upright) > console.width
-    console.print(min(upright, turned, key=width) if narrow else upright)
+    if width(printed) > console.width:
+        values: list[JustifyMethod] = ["right"] * len(rows)
+        turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *values])
+        printed = min(printed, turned, key=width)
+    console.print(printed)
 
 
 def _printed(

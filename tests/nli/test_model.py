@@ -15,16 +15,8 @@ from tiny_encoders import MAX_TOKENS, WORDS, Architecture, cross_encoder
 
 from nli.errors import TaggerError
 from nli.labels import LABELS
-from nli.model import (
-    CPU_BUDGET,
-    GPU_BUDGET,
-    TOKENISED_AT_ONCE,
-    Encoder,
-    Precision,
-    TokenBudget,
-    native_precision,
-    token_budget,
-)
+from nli.memory import CPU_BUDGET, GPU_BUDGET, TokenBudget, token_budget
+from nli.model import TOKENISED_AT_ONCE, Encoder, Precision, native_precision
 from nli.pairs import Pair
 from nli.tagger import Tagger
 

@@ -74,7 +74,7 @@ def test_no_text_makes_a_special_token(kind: str, tmp_path: Path) -> None:
 
 
 def test_training_and_embeddings_read_them_as_text(tmp_path: Path) -> None:
-    from nli.training import new_cross_encoder
+    from nli.encoder import new_cross_encoder
     from pipelines.retrieval.dense import Embedder, default_embedder
 
     model = new_cross_encoder(by_pieces(tmp_path / "encoder", "pieces"), max_tokens=64, seed=1)

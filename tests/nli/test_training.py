@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import change, mpnet
 
+from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
 from nli.pairs import LabelledPair, Pair
 from nli.passes import TrainingSettings, batches
-from nli.training import CurvePoint, Progress, curve, keep_point, new_cross_encoder, train
+from nli.training import CurvePoint, Progress, curve, keep_point, train
 
 ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
 

@@ -91,7 +91,7 @@ def test_templates_are_learned_besides() -> None:
     found = taught("coverage", per_topic=2)
     told = tuned_on(found, []).told
     assert told == (
-        "topics 1, responses by template 2, synthetic errors 9, annotated 1, organic errors 3"
+        "topics 1, responses by template 2, annotated 1, synthetic errors 9, organic errors 3"
     )
 
 
