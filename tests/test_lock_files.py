@@ -6,6 +6,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
@@ -133,7 +134,15 @@ def metadata(lock: str) -> Requires:
         for each in distributions()
         if each.metadata["Name"]
     }
-    return indexed(sorted(wanted - here.keys())) | {key: here[key] for key in wanted & here.keys()}
+    asked = sorted(wanted - here.keys())
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        parts = pool.map(indexed, [asked[n::SIDE_BY_SIDE] for n in range(SIDE_BY_SIDE)])
+    found = {key: lines for part in parts for key, lines in part.items()}
+    return found | {key: here[key] for key in wanted & here.keys()}
+
+
+SIDE_BY_SIDE = 8
+"""Queries to the index at a time: pip waits for most of each."""
 
 
 def indexed(wanted: list[tuple[str, Version]]) -> dict[tuple[str, Version], Sequence[str]]:
