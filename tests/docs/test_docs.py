@@ -24,10 +24,12 @@ from shown import (
 
 from pipelines import papers
 from pipelines.cli.conflictbench import BenchOptions
+from pipelines.conflictscore.detection.bench import SOURCES
 from pipelines.data import conflicts
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
+from pipelines.judge.examples import ContestedClaim
 from pipelines.npov.example import read_annotated
 from pipelines.option import WithPresets, differences, shown
 from serving import profile
@@ -173,6 +175,7 @@ def test_the_citation_is_valid_and_the_readme_links_its_papers() -> None:
     ("page", "names"),
     [
         ("input.md", [*Record.model_fields, *Document.model_fields]),
+        ("conflict-detection.md", [*ContestedClaim.model_fields, *SOURCES]),
         ("serving.md", [*EngineOptions.model_fields, *profile.available()]),
         (
             "prompts.md",

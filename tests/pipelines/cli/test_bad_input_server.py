@@ -40,9 +40,6 @@ def run(data: Path, *more: object) -> list[object]:
     return ["run", "conflictscore", "--data", data, "--out", out, "--cache", cache, *more]
 
 
-# Models.
-
-
 # Servers.
 
 

@@ -10,18 +10,8 @@ import pytest
 import soft_prompts
 from commands import Contested, contents, table
 from golden import TEST_SETS
-from scripted import Scripted
 from tiny_loaded import saved
 
-from pipelines.npov.result import (
-    ABLATION,
-    BASELINES,
-    BERT_SCORE,
-    EMBEDDINGS,
-    RELEVANCE,
-    ROUGE,
-    SUPPORT,
-)
 from pipelines.npov.soft_prompt import Task, TunedOn
 from pipelines.npov.topics import Subject
 from serving import models
@@ -45,77 +35,6 @@ def model() -> list[object]:
 def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """No encoder, whose vectors differ in their last digits with where they lie in memory."""
     monkeypatch.setattr("pipelines.npov.experiment.default_embedder", lambda: None)
-
-
-@pytest.mark.usefixtures("without_encoder")
-def test_it_goes_on_where_it_was_stopped(
-    contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = [*RUN, *model, "--limit", 2]
-    contested.done(*command, "--out", "whole")
-    from pipelines.npov import detect, detectors
-
-    real, calls = detect.by_salience, 0
-
-    def stopped(*arguments: Any, **named: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return real(*arguments, **named)
-
-    monkeypatch.setattr(detectors, "by_salience", stopped)
-    killed = contested(*command, "--out", "resumed")
-    assert killed.code == 130
-    assert killed.err.endswith(
-        "contested: stopped; all answers so far are kept, and the same command resumes\n"
-    )
-    assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
-    contested.done(*command, "--out", "resumed")
-    whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
-    assert whole == resumed
-    assert calls == whole.count("\n") + 1, "what was done is not done again"
-    before = contents(Path("whole/tables"))
-    contested.done(*command, "--out", "whole")
-    assert contents(Path("whole/tables")) == before
-
-
-def test_detectors_stand_in_the_same_tables(
-    contested: Contested, model: list[object], endpoint: Scripted
-) -> None:
-    own = Path(str(model[1])) / "tokenizer_config.json"
-    own.write_text(json.dumps(json.loads(own.read_text()) | {"chat_template": "{{ messages }}"}))
-    endpoint.root, endpoint.context = str(model[1]), 400
-    limited = [*RUN, "--limit", 4]
-    contested.done(*limited, "--detector", "tagger")
-    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    contested.done(*limited, *model)
-    rows = table(Path("results"), "npov_detection")
-    shown = ["salience, max (tiny)"]
-    assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
-        *BASELINES,
-        f"{SUPPORT} (contested-nli)",
-        f"{RELEVANCE} (contested-nli)",
-        f"{ABLATION} (a)",
-    ]
-    assert {row["detector"] for row in rows} >= set(shown)
-    ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert "salience, sum (tiny)" in ways
-    words = table(Path("results"), "npov_words")
-    assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
-        ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",
-        f"{SUPPORT} (contested-nli)", f"{RELEVANCE} (contested-nli)",
-    }  # fmt: skip
-    # Responses to 3, 4, 2, 3 and 2 arguments, each after all of them and after all but each: of 19
-    # prompts 15 differ, as an error's are often those of the example it was made from.
-    given = Path("results/npov.a.jsonl").read_text().splitlines()
-    prompts = {tuple(request["prompt"]) for request in endpoint.requests}
-    assert len(endpoint.requests) == len(prompts) == 15
-    asked = len(endpoint.requests)
-    Path("results/npov.a.jsonl").unlink()
-    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    assert len(endpoint.requests) == asked, "what was asked is not asked again"
-    assert Path("results/npov.a.jsonl").read_text().splitlines() == given
 
 
 def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:

@@ -11,7 +11,6 @@ from scripted import Scripted
 from pipelines import papers
 from pipelines.cluster.worker import Reply, Worker
 from pipelines.conflictscore.settings import DetectionOptions
-from pipelines.judge.settings import JudgeSettings
 from pipelines.option import nested
 from pipelines.runs.folder import RunFolder
 
@@ -27,13 +26,6 @@ def test_options_arrive_as_they_were_sent(name: str) -> None:
     assert there.model_fields_set == options.model_fields_set >= {"limit", "out", "profile"}
     for field, _ in nested(kind):
         assert getattr(there, field).model_fields_set == getattr(options, field).model_fields_set
-
-
-def test_what_was_given_inside_arrives_too() -> None:
-    options = DetectionOptions(judging=JudgeSettings(judge="tagger"))
-    there = DetectionOptions.model_validate_json(options.model_dump_json(exclude_unset=True))
-    assert there.judging == options.judging
-    assert there.judging.model_fields_set == {"judge"}
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -242,12 +241,6 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     (source,) = encoded(Sources((Source(1, "Long", long),)))["sources"]
     assert source["text"] == f"{shown}… (1,500 more characters are not shown)"
     assert encoded(Unread("no JSON", long))["raw"] == source["text"]
-
-
-def test_few_examples_are_cautioned_against() -> None:
-    few, enough = (replace(FINDING, examples=count) for count in (glance.FEW - 1, glance.FEW))
-    assert glance.cautions([enough, few], []) == ["Few examples: intervals are wide."]
-    assert glance.cautions([enough, replace(FINDING, examples=0)], []) == []
 
 
 def test_small_models_are_named_on_the_first_line() -> None:

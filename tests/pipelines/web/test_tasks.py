@@ -10,7 +10,6 @@ from commands import Contested
 from left_out import DROPS, EXAMPLE, serve
 from pydantic import ValidationError
 from scripted import Scripted
-from tiny_loaded import saved
 from web_server import GUIDE, SCORE, STUDY, web
 
 from pipelines.experiment.options import ServerOptions
@@ -89,19 +88,6 @@ def test_tasks_by_a_language_model(tmp_path: Path, endpoint: Scripted) -> None:
             assert whole.startswith("<!doctype html>")
             again = page.script.get(f"/api/jobs/{name}/asked").json()
             assert {key: again[key] for key in asked} == asked
-
-
-def test_salience_by_a_small_model(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "tiny")
-    asked = {"task": "salience", "prompt": "The dam holds", "response": "drinking water."}
-    with web(tmp_path / "web", model=str(folder)) as page:
-        found = page.found(page.add(asked))
-        again = page.found(page.add(asked))
-    assert found["result"]["text"] == "The dam holds drinking water."
-    assert [word["text"] for word in found["result"]["response_words"]] == ["drinking", "water"]
-    assert found["result"]["shares"] == again["result"]["shares"]
-    assert kinds(found["blocks"]) >= {"heatmap", "words", "word"}
-    assert [model["role"] for model in found["models"]] == ["gradients"]
 
 
 def neutral(detector: str) -> dict[str, Any]:
