@@ -133,6 +133,7 @@ FILES: dict[str, bytes] = {
     "pickle": b"\x80\x04K\x01.",
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
+    "topics.jsonl": b'{"topic": "dams", "question": "Should it stay?"}',
     "void.jsonl": b"",
     "blank.jsonl": b"\n \r\n",
     "bad.jsonl": b"\nno\nno",
@@ -208,6 +209,9 @@ BENCH = "lab conflictbench --release"
         ("run madam-rag --as-released --history aggregate", "--as-released decides --history"),
         ("run truthfulqa --data q.csv", "the column 'Best Answer' is missing"),
         ("run report-writing --data good.jsonl", "no question with documents that could disagree"),
+        ("run npov --detector tagger --data topics.jsonl", "annotated responses"),
+        ("run npov --detector tagger --data half.jsonl", "half.jsonl:3: not an example of a test"),
+        ("run npov --detector tagger --name a/b", "--name 'a/b' cannot be part of a file name"),
         ("run all --data nowhere", "nowhere does not exist"),
         ("run conflict-detection --probe", "--probe has no effect with a run that is no --dry-run"),
         (PAIRS, "no release is named"),
@@ -244,32 +248,22 @@ def test_a_command_that_cannot_be_done(
 # Prompts.
 
 
-@pytest.mark.parametrize(
-    ("source", "parts"),
-    [
-        ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
+def test_a_bad_prompt(contested: Contested, endpoint: Scripted, tmp_path: Path) -> None:
+    own, data = tmp_path / "prompts/judge/relation.j2", tmp_path / "good.jsonl"
+    own.parent.mkdir(parents=True)
+    data.write_bytes(GOOD)
+    command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
+    for source, parts in (
+        (b"{{ claim }}", ("'document' is missing", "write {{ document }}")),
         (
-            "{{ claim.text }} {{ document }}",
+            b"{{ claim.text }} {{ document }}",
             ("'judge/relation' cannot be filled in", "no attribute 'text'", "fix the template"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
-    ],
-)
-def test_a_bad_prompt(
-    source: str | bytes,
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    tmp_path: Path,
-) -> None:
-    own = tmp_path / "prompts/judge/relation.j2"
-    own.parent.mkdir(parents=True)
-    own.write_bytes(source if isinstance(source, bytes) else source.encode())
-    data = tmp_path / "good.jsonl"
-    data.write_bytes(GOOD)
-    command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
-    contested.refused(*command, says=parts)
-    assert not endpoint.requests
+    ):
+        own.write_bytes(source)
+        contested.refused(*command, says=parts)
+        assert not endpoint.requests
     # Nothing is left that would stand in the way of the fixed prompt.
     own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -96,21 +95,6 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         assert not Path("results").exists()
 
 
-def test_a_soft_prompt_for_something_else_is_refused(
-    contested: Contested, model: list[object]
-) -> None:
-    asked = [*RUN, *model, "--soft-prompt"]
-    file = soft_prompt(model, "coverage")
-    assert "tuned for coverage, not for response" in contested.refused(*asked, file)
-    file = soft_prompt(model, model="0" * 64)
-    assert "was tuned for another model (000000000000, width 32)" in contested.refused(*asked, file)
-    told = contested.refused(*asked, file, "--detector", "classifier")
-    assert "tuned for response, not for hallucination or coverage" in told
-    told = contested.refused(*asked, file, "--detector", "tagger")
-    assert "--soft-prompt has no effect with --detector tagger" in told
-    assert not Path("results/run.json").exists()
-
-
 def test_what_cannot_be_scored_stops_or_is_counted(
     contested: Contested, model: list[object]
 ) -> None:
@@ -122,22 +106,3 @@ def test_what_cannot_be_scored_stops_or_is_counted(
     contested.done(*given, "--on-error", "skip")
     (row,) = table(Path("results"), "npov_failures")
     assert (row["example"], row["run"]) == ("organic/o2", "tiny")
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
-        (["--data", "topics.jsonl"], "topics.jsonl:1: .*annotated responses"),
-        (["--data", "torn.jsonl"], "torn.jsonl:2: not an example of a test set"),
-        (["--soft-prompt", "p.safetensors"], "p.safetensors cannot be read"),
-        (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
-    ],
-)
-def test_bad_input_is_one_line(
-    contested: Contested, model: list[object], options: list[object], problem: str
-) -> None:
-    Path("topics.jsonl").write_text('{"topic": "dams", "question": "Should it stay?"}')
-    Path("torn.jsonl").write_text(f"{TEST_SETS.read_text().splitlines()[0]}\n{{")
-    assert re.search(problem, contested.refused(*RUN, *options, *model))
-    assert not Path("results/tables").exists()

@@ -353,23 +353,6 @@ def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, fi
     expect(page.locator(".provenance")).to_contain_text("alert(3)")
 
 
-def test_a_citation_opens_its_source(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges/r/0")
-    citation = page.get_by_role("link", name="Source 2")
-    source = page.locator(".source").nth(1)
-    for _ in range(2):  # each time, though the reader has closed it
-        citation.click()
-        expect(source.locator("summary")).to_be_focused()
-        expect(source.get_by_role("region")).to_be_in_viewport()
-        page.keyboard.press("Enter")
-        expect(source.get_by_role("region")).to_have_count(0)
-    assert page.url.endswith("#bridges/r/0?source=2")
-    page.reload()
-    expect(source.get_by_role("region")).to_be_visible()
-    source.locator("summary").click()
-    expect(source.get_by_role("region")).to_have_count(0)
-
-
 def test_markup_cannot_be_written_at_all(reading: Reading, file: Path, trouble: list[str]) -> None:
     """Were a script to parse a document as HTML, the browser itself would refuse."""
     refused = reading(file).evaluate(

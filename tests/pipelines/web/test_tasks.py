@@ -13,6 +13,7 @@ from scripted import Scripted
 from web_server import GUIDE, SCORE, STUDY, web
 
 from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.task import TASKS
 from pipelines.report import blocks, texts
 from pipelines.web.tasks import FORM, offers
 
@@ -112,21 +113,9 @@ def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scri
 
 def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {offer.task: offer for offer in offers(ServerOptions())}
-    assert list(offered) == [
-        "score",
-        "screen",
-        "ask",
-        "debate",
-        "resolve",
-        "answer-npov",
-        "check-npov",
-        "salience",
-    ]
-    assert [name for name, offer in offered.items() if not offer.lacks] == [
-        "score",
-        "screen",
-        "ask",
-    ]
+    assert list(offered) == list(TASKS)
+    ready = [name for name, offer in offered.items() if not offer.lacks]
+    assert ready == ["score", "screen", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     judge, claims = offered["score"].choices
     assert {value.value: bool(value.lacks) for value in judge.values} == {
