@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, Outcome, contents, results, table, the_line
+from golden import TEST_SETS
 from scripted import Scripted
 
 DOCUMENT = {"id": "d", "text": "The bridge was opened in 1936."}
@@ -134,6 +135,7 @@ FILES: dict[str, bytes] = {
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
     "topics.jsonl": b'{"topic": "dams", "question": "Should it stay?"}',
+    "torn.jsonl": TEST_SETS.read_bytes().splitlines()[0] + b"\n{",
     "void.jsonl": b"",
     "blank.jsonl": b"\n \r\n",
     "bad.jsonl": b"\nno\nno",
@@ -210,7 +212,7 @@ BENCH = "lab conflictbench --release"
         ("run truthfulqa --data q.csv", "the column 'Best Answer' is missing"),
         ("run report-writing --data good.jsonl", "no question with documents that could disagree"),
         ("run npov --detector tagger --data topics.jsonl", "annotated responses"),
-        ("run npov --detector tagger --data half.jsonl", "half.jsonl:3: not an example of a test"),
+        ("run npov --detector tagger --data torn.jsonl", "torn.jsonl:2: not an example of a test"),
         ("run npov --detector tagger --name a/b", "--name 'a/b' cannot be part of a file name"),
         ("run all --data nowhere", "nowhere does not exist"),
         ("run conflict-detection --probe", "--probe has no effect with a run that is no --dry-run"),
