@@ -27,10 +27,8 @@ def test_a_folder_goes_on_with_equal_settings_only(tmp_path: Path) -> None:
     folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "then"})
     folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "now"})
     assert folder.about()["pipelines"]["p"]["started"] == "then"
-    with pytest.raises(
-        InputError, match=r'data \("a" there, "b" now\), k \(3 there, 4 now\); name'
-    ):
-        folder.begin("p", {"data": "b", "k": 4, "tuple": (1, 2)}, {})
+    with pytest.raises(InputError, match=r"k \(3 there, 4 now\); name"):
+        folder.begin("p", {"data": "a", "k": 4, "tuple": (1, 2)}, {})
     folder.begin("q", {"data": "b"}, {"started": "now"})
     assert set(folder.about()["pipelines"]) == {"p", "q"}
 
