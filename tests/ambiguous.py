@@ -1,7 +1,6 @@
 """Questions in AmbigDocs' format about invented places and people."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 ENTITIES = {
@@ -56,15 +55,3 @@ def rows() -> list[dict[str, Any]]:
 def ambigdocs_text() -> str:
     """The rows as in the released file: one JSON list."""
     return json.dumps(rows(), indent=1)
-
-
-def write_notes(folder: Path) -> None:
-    """Write notes to search: on the people of Aldham in Essex, on its bridge, and on cheese."""
-    folder.mkdir(exist_ok=True)
-    texts = {
-        "people.md": "Aldham in Essex has 3,559 people.",
-        "bridge.md": "The bridge of Aldham, Essex, was opened by the mayor in 1902.",
-        "cheese.md": "The cheese of Aldham is made of milk.",
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, "utf-8")

@@ -26,7 +26,6 @@ def write_run(
     sure: float | None = None,
     folder: Path = Path("out"),
     texts: Sequence[str] = (),
-    entry: str = ENTRY,
 ) -> Path:
     """A run with one claim and document per judge's label, alternating between two sources."""
     folder.mkdir(exist_ok=True)
@@ -35,7 +34,7 @@ def write_run(
     data = {"name": "bench.jsonl", "sha256": "0" * 64}
     model = {"name": "judge", "digest": "1" * 64, "engine": "scripted"}
     settings = Settings(judge="model").model_dump()
-    known["pipelines"][entry] = {"config": {"data": data, "model": model, "settings": settings}}
+    known["pipelines"][ENTRY] = {"config": {"data": data, "model": model, "settings": settings}}
     about.write_text(json.dumps(known))
     lines = []
     for number, label in enumerate(labels):
@@ -62,7 +61,7 @@ def write_run(
             id=example.id, example=example, status="labelled", judgements=(judgement,)
         )
         lines.append(result.model_dump_json() + "\n")
-    (folder / f"{entry}.jsonl").write_text("".join(lines))
+    (folder / f"{ENTRY}.jsonl").write_text("".join(lines))
     return folder
 
 

@@ -20,11 +20,6 @@ LOST |= {"suffer": ("stops", -0.5)}
 DROPS = [[2, 4, 0, 0, 0, 0], [0, 0, 0, -0.5, 0, 0], [0, 0, 3, 0, 0, 0]]
 """Loss of each content word of the response, in nats, one row per argument."""
 
-USES = [(2 + 4) / 2, 0, (3 + 0) / 2]
-"""Use of each argument, in nats: the mean loss of the sentence that loses most without it."""
-
-GROUNDINGS = [(2 + 4) / 2, None, (3 + 0) / 2, 0]
-"""Grounding of each sentence, in nats: its words' mean loss without the argument it uses most."""
 
 _TEXTS = (EXAMPLE["question"], *EXAMPLE["pro"], *EXAMPLE["con"], EXAMPLE["response"])
 WORDS = ["[UNK]", *dict.fromkeys(" ".join(_TEXTS).replace(".", " .").split()), "core"]

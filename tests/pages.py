@@ -36,8 +36,12 @@ def published(
 def safe(page: str) -> Read:
     """The parsed page, after checking that nothing in it runs or leads elsewhere."""
     read = Read(page)
+    scripts = [attrs for tag, attrs in read.elements if tag == "script" and "type" not in attrs]
+    assert len(scripts) <= 1
     for tag, attrs in read.elements:
-        assert tag != "img"
+        assert tag not in ("img", "iframe", "object", "embed", "base", "form"), tag
+        leads = [attrs.get(name) or "#" for name in ("src", "action", "data", "srcset", "poster")]
+        assert all(value.startswith(("#", "data:")) for value in leads), (tag, attrs)
         assert not any(name == "style" or name.startswith("on") for name in attrs), (tag, attrs)
         assert (attrs.get("href") or "#").startswith(("#", "data:,"))
     return read

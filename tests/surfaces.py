@@ -3,23 +3,20 @@
 The checks read only the output and have their own rules; they share no code with the escaping.
 """
 
-import base64
 import csv
 import io
-import json
 import re
 import unicodedata
-import zlib
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Final
+
+from pages import unpacked
 
 BIDIRECTIONAL: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 """Bidirectional classes of characters that reorder their surroundings."""
 
 _FORMULA: Final = "=+-@＝＋－＠"
 _TAG: Final = re.compile(r"<[a-z/!]", re.IGNORECASE)
-_LEADS: Final = frozenset({"src", "href", "action", "data", "srcset", "poster"})
 
 
 def raw_signs(text: str) -> list[str]:
@@ -39,52 +36,9 @@ def raw_signs(text: str) -> list[str]:
     ]
 
 
-class _Page(HTMLParser):
-    """A page as a browser parses it: anything that runs or leads elsewhere, and its data."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.live: list[str] = []
-        self.data: list[str] = []
-        self._scripts = 0
-        self._packed = False
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element; only the page's single script may run."""
-        own = dict(attrs)
-        self._packed = tag == "script" and own.get("type") == "text/plain"
-        if tag == "script" and "type" not in own:
-            self._scripts += 1
-            if self._scripts > 1:
-                self.live.append("a second script")
-        if tag in {"iframe", "object", "embed", "base", "form"}:
-            self.live.append(f"<{tag}>")
-        for name, value in own.items():
-            leads = name in _LEADS and not (value or "").startswith(("#", "data:"))
-            if name.startswith("on") or name == "srcdoc" or leads:
-                self.live.append(f"<{tag} {name}>")
-
-    def handle_data(self, data: str) -> None:
-        """Text between elements."""
-        if self._packed and data.strip():
-            self.data.append(data)
-
-    def handle_endtag(self, _: str) -> None:
-        """An element ends."""
-        self._packed = False
-
-
 def page_faults(page: str) -> list[str]:
-    """Parts of a page that run, lead elsewhere, or are invisible, including its packed texts."""
-    read = _Page(page)
-    texts = "\n".join(
-        text
-        for packed in read.data
-        for text in _texts(json.loads(zlib.decompress(base64.b64decode(packed))))
-    )
-    return [*read.live, *raw_signs(page), *raw_signs(texts)]
+    """Invisible characters of a page and of its packed texts; what runs is `pages.safe`'s."""
+    return [*raw_signs(page), *raw_signs("\n".join(_texts(unpacked(page))))]
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -30,11 +30,6 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     return app
 
 
-def test_a_small_experiment_has_40_lines() -> None:
-    lines = only("extending.md", "python").splitlines()
-    assert len([line for line in lines if line.strip()]) <= 40
-
-
 def test_it_runs_resumes_and_reports(
     command: typer.Typer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -317,17 +317,31 @@ def test_a_bad_reply_fails_its_record_and_the_run_goes_on(
         return of(reply(request, logprob=float("nan") if bad else -0.5, model="another-model"))
 
     with misbehaving(CHAT, page) as hostile:
-        outcome = contested.done(
+        command = [
             *("run", "conflictscore", "--claims", "sentences", "--judge", "model"),
             *("--data", "data.jsonl", "--endpoint", hostile.url, "--out", "out"),
             *("--on-error", "skip"),
-        )
-    found = results(Path("out"))
-    assert (found["good"]["status"], found["bad"]["status"]) == ("scored", "failed")
-    assert "NaN" in found["bad"]["error"]
-    assert table(Path("out"), "failures")[0]["response"] == "bad"
-    assert "answered as another-model" in outcome.err
-    assert '"another-model"' in Path("out/run.json").read_text()
+        ]
+        outcome = contested.done(*command)
+        found = results(Path("out"))
+        assert (found["good"]["status"], found["bad"]["status"]) == ("scored", "failed")
+        assert "NaN" in found["bad"]["error"]
+        assert found["bad"]["cs_c"] is None
+        scores = table(Path("out"), "scores")[0]
+        assert (scores["responses"], scores["failed_responses"]) == (2, 1)
+        (failure,) = table(Path("out"), "failures")
+        assert (failure["response"], failure["what"]) == ("bad", "failed")
+        assert "answered as another-model" in outcome.err
+        assert '"another-model"' in Path("out/run.json").read_text()
+
+        # Only what failed is asked again.
+        hostile.pages.clear()
+        asked = len(hostile.requests)
+        contested.done(*command)
+        assert {"tower" in prompt for prompt in hostile.prompts()[asked:]} == {True}
+        again = results(Path("out"))
+        assert (again["good"], again["bad"]["status"]) == (found["good"], "scored")
+        assert table(Path("out"), "failures") == []
 
 
 COMMANDS = {

@@ -3,12 +3,10 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browser import Read
 from commands import Contested
-from scripted import KEY, Scripted, fenced_text
 
 CLAIM = "The dam at Aldham was built in 1902."
 NOTES = {
@@ -32,15 +30,6 @@ def index(notes: Path, contested: Contested) -> Path:
     return notes / "index"
 
 
-def knowing(request: dict[str, Any]) -> str:
-    """A judge that knows the year, and quotes what it goes by."""
-    document = fenced_text(request, "DOCUMENT")
-    label = {"1902": "SUPPORTS", "1911": "CONTRADICTS"}
-    answer = next((says for year, says in label.items() if year in document), "IRRELEVANT")
-    snippet = "The dam at Aldham was built" if answer != "IRRELEVANT" else ""
-    return json.dumps({"snippet": snippet, "reasoning": "by the year", "answer": answer})
-
-
 def test_a_claim_is_answered_by_the_shipped_tagger(index: Path, contested: Contested) -> None:
     told = contested.done("ask", CLAIM)
     assert "disputed" in told.out
@@ -51,21 +40,6 @@ def test_a_claim_is_answered_by_the_shipped_tagger(index: Path, contested: Conte
     assert relations["study.txt"] == "CONTRADICTS"
     assert answer["kappa"] > 0.5
     assert not any(sentence["problems"] for sentence in answer["sentences"])
-
-
-def test_a_language_model_can_tag(
-    index: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    with Scripted(reply=knowing) as endpoint:
-        done = contested.done(
-            "ask", CLAIM, "--judge", "model", "--endpoint", endpoint.url, "--json"
-        )
-    answer = json.loads(done.out)
-    assert (answer["kappa"], answer["status"]) == (1, "disputed")
-    assert [row["rationale"] for row in answer["evidence"]][:2] == [
-        "The dam at Aldham was built"
-    ] * 2
 
 
 def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: Contested) -> None:

@@ -7,15 +7,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Contested, Outcome, contents, results, table, the_line
-from scripted import KEY, Scripted
-
-from pipelines.cli.app import main
+from scripted import Scripted
 
 DOCUMENT = {"id": "d", "text": "The bridge was opened in 1936."}
 TEXTS = {"response": "The bridge is old.", "documents": [DOCUMENT]}
@@ -84,29 +81,6 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of good input: `out`, and the cache it filled."""
-    folder = tmp_path_factory.mktemp("finished")
-    (folder / "good.jsonl").write_bytes(GOOD)
-    with pytest.MonkeyPatch.context() as patch, Scripted() as scripted:
-        patch.setenv("CONTESTED_API_KEY", KEY)
-        arguments = ["--data", folder / "good.jsonl", "--out", folder / "out"]
-        arguments += ["--cache", folder / "cache.sqlite", "--endpoint", scripted.url]
-        assert main(["run", "conflictscore", *map(str, arguments)]) == 0
-    return folder
-
-
-@pytest.fixture
-def earlier(finished: Path, tmp_path: Path) -> Iterator[Path]:
-    """What an earlier run left; it must be the same to the last byte when the test is over."""
-    folder = Path(shutil.copytree(finished, tmp_path / "earlier"))
-    before = contents(folder)
-    assert {"out/run.json", "out/conflictscore.jsonl", "out/report.html"} <= set(before)
-    yield folder
-    assert contents(folder) == before
-
-
 def run(data: Path, folder: Path, endpoint: Scripted, *more: object) -> list[object]:
     """The command that would resume the run of a folder."""
     where = ["--out", folder / "out", "--cache", folder / "cache.sqlite"]
@@ -116,19 +90,6 @@ def run(data: Path, folder: Path, endpoint: Scripted, *more: object) -> list[obj
 # Records.
 
 
-def test_a_bad_record_stops_a_run(
-    contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
-) -> None:
-    line, parts = BAD_LINES["broken JSON"]
-    data = tmp_path / "bad.jsonl"
-    data.write_bytes(GOOD + b"\n\n" + line + b"\n" + record(id="last"))
-    message = contested.refused(*run(data, earlier, endpoint))
-    assert message.startswith(f"{data}:3: ")
-    for part in parts:
-        assert part in message
-    assert not endpoint.requests
-
-
 def test_bad_records_are_skipped_and_counted(
     contested: Contested, endpoint: Scripted, tmp_path: Path
 ) -> None:
@@ -136,6 +97,9 @@ def test_bad_records_are_skipped_and_counted(
     lines = [GOOD, *(line for line, _ in BAD_LINES.values()), record(id="last")]
     data.write_bytes(b"\n".join(lines))
     command = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
+    dry = contested.done(*command, "--on-error", "skip", "--dry-run")
+    assert "line 2 is skipped: not valid JSON at column 27" in dry.out
+    assert not endpoint.requests
     outcome = contested.done(*command, "--on-error", "skip")
     assert f"bad records skipped: {len(BAD_LINES)}, listed in tables/failures" in outcome.err
     assert list(results(out)) == ["good", "last"]
@@ -150,84 +114,6 @@ def test_bad_records_are_skipped_and_counted(
     contested.done(*command, "--on-error", "skip")
     assert f"bad record: {len(BAD_LINES)}" in (out / "report.html").read_text("utf-8")
     assert len(table(out, "failures")) == len(BAD_LINES)
-
-
-def test_a_dry_run_names_what_it_would_skip(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    data = tmp_path / "mixed.jsonl"
-    data.write_bytes(b"no\n" + GOOD)
-    command = ["run", "conflictscore", "--data", data, "--endpoint", endpoint.url, "--dry-run"]
-    assert "mixed.jsonl:1: not valid JSON" in contested.refused(*command)
-    outcome = contested.done(*command, "--on-error", "skip")
-    assert "line 1 is skipped: not valid JSON at column 1" in outcome.out
-    assert not endpoint.requests
-
-
-# Files of records.
-
-
-@pytest.mark.parametrize(
-    ("content", "more", "parts"),
-    [
-        (None, (), ("does not exist", "check the path")),
-        ("folder", (), ("Is a directory", "name another file")),
-        (b"", (), ("has no record", "one JSON object per line")),
-        (b"\n \r\n", (), ("has no record", "docs/input.md")),
-        (
-            b"\nno\nno",
-            ("--on-error", "skip"),
-            ("has bad records only (2)", "the first is on line 2: not valid JSON"),
-        ),
-    ],
-)
-def test_a_bad_file(
-    content: bytes | str | None,
-    more: tuple[str, ...],
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    earlier: Path,
-    tmp_path: Path,
-) -> None:
-    data = tmp_path / "data.jsonl"
-    if isinstance(content, bytes):
-        data.write_bytes(content)
-    elif content == "folder":
-        data.mkdir()
-    message = contested.refused(*run(data, earlier, endpoint, *more))
-    assert message.startswith(f"{data} ")
-    for part in parts:
-        assert part in message
-
-
-# Texts of `contested score`.
-
-
-@pytest.mark.parametrize(
-    ("response", "document", "parts"),
-    [
-        (b"", b"x", ("answer.txt is empty", "give it text")),
-        (b"x", b" \n", ("source.txt is empty", "give it text")),
-        (b"x", bytes(range(256)), ("source.txt is not UTF-8 at byte 129", "save")),
-        (b"x", b"a\0b\0", ("source.txt has a NUL", "save it as text")),
-        (None, b"x", ("answer.txt does not exist", "check the path")),
-    ],
-)
-def test_a_bad_text(
-    response: bytes | None,
-    document: bytes,
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    tmp_path: Path,
-) -> None:
-    if response is not None:
-        (tmp_path / "answer.txt").write_bytes(response)
-    (tmp_path / "source.txt").write_bytes(document)
-    texts = ["--response", tmp_path / "answer.txt", "--documents", tmp_path / "source.txt"]
-    contested.refused("score", *texts, "--endpoint", endpoint.url, says=parts)
-    assert not endpoint.requests
 
 
 # Options and commands.
@@ -247,7 +133,12 @@ FILES: dict[str, bytes] = {
     "pickle": b"\x80\x04K\x01.",
     "q.csv": b"Question,Answer\nIs it?,No",
     "empty/.kept": b"",
+    "topics.jsonl": b'{"topic": "dams", "question": "Should it stay?"}',
     "void.jsonl": b"",
+    "blank.jsonl": b"\n \r\n",
+    "bad.jsonl": b"\nno\nno",
+    "bytes.txt": bytes(range(256)),
+    "nul.txt": b"a\0b\0",
 }
 SCORES = "run conflictscore --data good.jsonl"
 TEXTS_OF = "--response answer.txt --documents guide.txt"
@@ -266,6 +157,20 @@ BENCH = "lab conflictbench --release"
         (f"{SCORES} --judge nli", "'nli' is now 'tagger'"),
         ("lab trian", "No such command 'trian'. Did you mean 'train'?"),
         ("score", "Missing option '--response'"),
+        ("score --response void.jsonl --documents guide.txt", "void.jsonl is empty; give it text"),
+        ("score --response lost.txt --documents guide.txt", "lost.txt does not exist; check the"),
+        ("score --response answer.txt --documents blank.jsonl", "blank.jsonl is empty; give it"),
+        ("score --response answer.txt --documents bytes.txt", "not UTF-8 at byte 129; save"),
+        ("score --response answer.txt --documents nul.txt", "nul.txt has a NUL"),
+        ("run conflictscore --data lost.jsonl", "lost.jsonl does not exist; check the path"),
+        ("run conflictscore --data empty", "(Is a directory); name another file"),
+        ("run conflictscore --data void.jsonl", "void.jsonl has no record"),
+        ("run conflictscore --data blank.jsonl", "blank.jsonl has no record"),
+        ("run conflictscore --data bad.jsonl --on-error skip",
+         "bad.jsonl has bad records only (2); the first is on line 2: not valid JSON"),
+        (f"{SCORES} --out guide.txt", "guide.txt cannot be written ("),
+        (f"{SCORES} --out guide.txt/out", "guide.txt/out cannot be written ("),
+        (f"{SCORES} --out /proc/contested/out", "name another folder with --out"),
         (f"{SCORES} --frobnicate", "No such option: --frobnicate"),
         (f"{SCORES} --limit x", "Invalid value for '--limit'"),
         (f"{SCORES} --claims x", "'--claims': 'x' is not one of 'atomic'"),
@@ -304,6 +209,9 @@ BENCH = "lab conflictbench --release"
         ("run madam-rag --as-released --history aggregate", "--as-released decides --history"),
         ("run truthfulqa --data q.csv", "the column 'Best Answer' is missing"),
         ("run report-writing --data good.jsonl", "no question with documents that could disagree"),
+        ("run npov --detector tagger --data topics.jsonl", "annotated responses"),
+        ("run npov --detector tagger --data half.jsonl", "half.jsonl:3: not an example of a test"),
+        ("run npov --detector tagger --name a/b", "--name 'a/b' cannot be part of a file name"),
         ("run all --data nowhere", "nowhere does not exist"),
         ("run conflict-detection --probe", "--probe has no effect with a run that is no --dry-run"),
         (PAIRS, "no release is named"),
@@ -340,52 +248,28 @@ def test_a_command_that_cannot_be_done(
 # Prompts.
 
 
-@pytest.mark.parametrize(
-    ("source", "parts"),
-    [
-        ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
+def test_a_bad_prompt(contested: Contested, endpoint: Scripted, tmp_path: Path) -> None:
+    own, data = tmp_path / "prompts/judge/relation.j2", tmp_path / "good.jsonl"
+    own.parent.mkdir(parents=True)
+    data.write_bytes(GOOD)
+    command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
+    for source, parts in (
+        (b"{{ claim }}", ("'document' is missing", "write {{ document }}")),
         (
-            "{{ claim.text }} {{ document }}",
+            b"{{ claim.text }} {{ document }}",
             ("'judge/relation' cannot be filled in", "no attribute 'text'", "fix the template"),
         ),
         (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
-    ],
-)
-def test_a_bad_prompt(
-    source: str | bytes,
-    parts: tuple[str, ...],
-    contested: Contested,
-    endpoint: Scripted,
-    tmp_path: Path,
-) -> None:
-    own = tmp_path / "prompts/judge/relation.j2"
-    own.parent.mkdir(parents=True)
-    own.write_bytes(source if isinstance(source, bytes) else source.encode())
-    data = tmp_path / "good.jsonl"
-    data.write_bytes(GOOD)
-    command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
-    contested.refused(*command, says=parts)
-    assert not endpoint.requests
+    ):
+        own.write_bytes(source)
+        contested.refused(*command, says=parts)
+        assert not endpoint.requests
     # Nothing is left that would stand in the way of the fixed prompt.
     own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)
 
 
 # Run folders.
-
-
-@pytest.mark.parametrize("place", ["file/out", "file", "/proc/contested/out"])
-def test_output_that_cannot_be_written(
-    place: str, contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("mine")
-    out = tmp_path / place
-    command = ["run", "conflictscore", "--data", earlier / "good.jsonl", "--out", out]
-    message = contested.refused(*command, "--endpoint", endpoint.url)
-    assert message.startswith(f"{out} cannot be written (")
-    assert message.endswith("name another folder with --out")
-    assert (tmp_path / "file").read_text() == "mine"
-    assert not endpoint.requests
 
 
 @pytest.mark.parametrize(("name", "folder"), [("tables", False), ("report.html", True)])
@@ -413,23 +297,6 @@ def test_output_that_is_in_the_way_keeps_the_results(
     way.replace(tmp_path / "away")
     contested.done(*command)
     assert len(endpoint.requests) == asked
-
-
-def test_a_folder_with_other_settings(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    data, other = tmp_path / "good.jsonl", tmp_path / "other.jsonl"
-    data.write_bytes(GOOD)
-    other.write_bytes(record(id="other"))
-    contested.done(*run(data, tmp_path, endpoint))
-    before = contents(tmp_path / "out")
-    for arguments, what in (
-        (run(data, tmp_path, endpoint, "--evidence", "json"), "prompts."),
-        (run(other, tmp_path, endpoint), 'data.name ("good.jsonl" there, "other.jsonl" now), '),
-    ):
-        message = contested.refused(*arguments)
-        assert message.startswith(f"{tmp_path / 'out'} holds a run that differs in {what}")
-        assert contents(tmp_path / "out") == before
 
 
 def test_a_damaged_line_of_results(
@@ -490,14 +357,22 @@ def process(*arguments: object, **more: Any) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def test_no_traceback_escapes_a_process(endpoint: Scripted, earlier: Path, tmp_path: Path) -> None:
-    data = tmp_path / "bad.jsonl"
-    data.write_bytes(GOOD + b"\n{")
-    assert f"{data}:2: not valid JSON" in the_line(process(*run(data, earlier, endpoint)))
+def test_no_traceback_escapes_a_process(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    """What an earlier run left stays the same to the last byte."""
+    earlier, data, good = tmp_path / "earlier", tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
+    good.write_bytes(GOOD)
+    contested.done(*run(good, earlier, endpoint))
+    before, asked = contents(earlier), len(endpoint.requests)
+    data.write_bytes(GOOD + b"\n\n{\n" + record(id="last"))
+    assert the_line(process(*run(data, earlier, endpoint))).startswith(f"{data}:3: not valid JSON")
+    assert len(endpoint.requests) == asked
     models = ["--models-dir", tmp_path, "--model", "nothing", "--out", earlier / "out"]
-    message = the_line(process("run", "conflictscore", "--data", earlier / "good.jsonl", *models))
+    message = the_line(process("run", "conflictscore", "--data", good, *models))
     assert "there is no model 'nothing'" in message
     assert "contested models add" in message
+    assert contents(earlier) == before
 
 
 def test_a_full_disk_loses_nothing(

@@ -40,9 +40,6 @@ def run(data: Path, *more: object) -> list[object]:
     return ["run", "conflictscore", "--data", data, "--out", out, "--cache", cache, *more]
 
 
-# Models.
-
-
 # Servers.
 
 
@@ -192,30 +189,3 @@ def test_a_refused_request_stops_a_run_and_keeps_what_came_before(
     assert results(out).items() >= kept.items()
     for prompt in choosy.prompts()[asked:]:
         assert not any(result["response"] in prompt for result in kept.values())
-
-
-def test_a_refused_request_is_skipped_counted_and_tried_again(
-    contested: Contested, choosy: Scripted, tmp_path: Path
-) -> None:
-    data, out = crowd(tmp_path / "data.jsonl"), tmp_path / "out"
-    command = run(data, "--endpoint", choosy.url, "--on-error", "skip")
-    contested.done(*command)
-    found = results(out)
-    assert [name for name, result in found.items() if result["status"] == "failed"] == ["r20"]
-    assert "refuses the request (status 400)" in found["r20"]["error"]
-    assert found["r20"]["cs_c"] is None
-    scores = table(out, "scores")[0]
-    assert (scores["responses"], scores["failed_responses"]) == (21, 1)
-    (row,) = table(out, "failures")
-    assert (row["response"], row["what"]) == ("r20", "failed")
-    asked = len(choosy.requests)
-
-    choosy.refuses = lambda _: False
-    contested.done(*command)
-    assert {"Nobody" in prompt for prompt in choosy.prompts()[asked:]} == {True}
-    again = results(out)
-    assert again.pop("r20")["status"] == "scored"
-    del found["r20"]
-    assert again == found
-    assert table(out, "failures") == []
-    assert table(out, "scores")[0]["failed_responses"] == 0

@@ -3,40 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
 from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.cli.conflictbench import RELEASES
-from pipelines.conflictscore.detection.bench import SOURCES
-from pipelines.conflictscore.detection.detect import CHOSEN
 from pipelines.data.released import half
-from pipelines.judge.examples import SAMPLES, ContestedClaim, read
-
-EXAMPLE = {
-    "id": "bridge",
-    "source": "mine",
-    "claim": "The bridge was opened in 1932.",
-    "documents": [{"id": "a", "text": "Opened 1932."}, {"id": "b", "text": "Opened 1936."}],
-    "relations": ["SUPPORTS", "CONTRADICTS"],
-    "conflict": True,
-}
-QUIET = EXAMPLE | {
-    "id": "toll",
-    "claim": "The toll is two pounds.",
-    "documents": [{"id": "a", "text": "Toll: two pounds."}, {"id": "b", "text": "Opened 1936."}],
-    "relations": ["SUPPORTS", "IRRELEVANT"],
-    "conflict": False,
-}
-
-
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path) -> Path:
-    Path("bench.jsonl").write_text(f"{json.dumps(EXAMPLE)}\n{json.dumps(QUIET)}\n")
-    return tmp_path
-
-
-# Building
+from pipelines.judge.examples import read
 
 
 def test_building_from_real_releases_counts_them(contested: Contested, released_data: Path) -> None:
@@ -70,21 +41,3 @@ def test_halves_are_of_what_the_tagger_learned_from(
     assert taken == {"train", "test"}
     refused = contested.refused("lab", "conflictbench", "--as-in-paper", "--half", "test", *given)
     assert "--as-in-paper decides --half; leave one of the two out" in refused
-
-
-# Bad input
-
-
-def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs/conflict-detection.md").read_text()
-    shown = page.split("```json\n")[1].split("```")[0]
-    path = tmp_path / "bench.jsonl"
-    path.write_text(json.dumps(json.loads(shown)))
-    (example,) = read(path).examples
-    assert example.conflict
-    assert all(f"`{name}`" in page for name in ContestedClaim.model_fields)
-    assert all(f"`{name}`" in page for name in SOURCES)
-    assert {*RELEASES} == {*SOURCES}
-    assert f"{100 * CHOSEN.high:.0f} %" in page
-    assert f"{100 * CHOSEN.low:.0f} %" in page
-    assert f"{len(read(SAMPLES).examples)} bundled claims" in page

@@ -1,12 +1,9 @@
 """`contested doctor`: every part a profile needs, whether it is there, and whether it answers."""
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 
-import psutil
 import pytest
 from commands import Contested
 from model_shapes import published
@@ -16,11 +13,10 @@ from tiny_project import write_model
 from pipelines import machine
 from pipelines.experiment import options
 from pipelines.machine import Finding, findings
-from serving import connect, folders, models, processor, server
+from serving import connect, models, server
 from serving import profile as profiles
 from serving.models import Model
 from serving.profile import EngineOptions
-from serving.weights import GIB
 
 SMALL = "smollm2-135m-instruct"
 
@@ -79,31 +75,6 @@ def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
         folder = cross_encoder(tmp_path / name, architecture="DebertaV2")
         models.add(folder, name, tmp_path / "models")
         assert tagger().startswith(f"{name}, ")
-
-
-def test_memory_is_that_of_the_weights_in_the_format_they_are_computed_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model of 1.5B in bfloat16, which takes twice as much in float32; 11 GiB are free."""
-    write_model(tmp_path / "folder")
-    header = {"w": {"dtype": "BF16", "shape": [1_543_714_304], "data_offsets": [0, 3_087_428_608]}}
-    told = json.dumps(header).encode()
-    with (tmp_path / "folder/model.safetensors").open("wb") as weights:
-        weights.write(len(told).to_bytes(8, "little") + told)
-        weights.truncate(8 + len(told) + 3_087_428_608)  # a hole, which takes no room on the disk
-    monkeypatch.setattr(folders, "sha256_of", lambda file, *_: "0" * 64)
-    models.add(tmp_path / "folder", "qwen2.5-coder-1.5b-instruct", tmp_path / "models")
-    monkeypatch.setattr(
-        psutil, "virtual_memory", lambda: SimpleNamespace(available=9 * GIB, total=16 * GIB)
-    )
-    states = {}
-    for cpu, dtype in (("flags: avx512_bf16", "bfloat16"), ("flags: avx2", "float32")):
-        (tmp_path / "cpuinfo").write_text(cpu)
-        monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-        states[dtype] = by_name(findings("cpu-1.5b", tmp_path / "models"))["memory"]
-    assert states["bfloat16"].state == "good"
-    assert states["float32"].state == "note"
-    assert "the server takes some 10.8 GiB" in states["float32"].says
 
 
 @pytest.mark.parametrize(

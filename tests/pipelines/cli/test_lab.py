@@ -96,10 +96,12 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     measure = ["lab", "calibrate", "--dry-run", "--pairs", "held-out.jsonl"]
     contested.done(*measure, "--tagger", tiny, "--report", "before")
     contested.done(*measure, "--tagger", "tagger", "--report", "after")
-    before, after = (
-        json.loads((data / name / "tables/tagger.json").read_text())["rows"][0]
+    (before, *by_source), (after, *_) = (
+        json.loads((data / name / "tables/tagger.json").read_text())["rows"]
         for name in ("before", "after")
     )
+    assert [row["source"] for row in by_source] == ["even", "odd"]
+    assert sum(row["pairs"] for row in by_source) == before["pairs"]
     assert before["accuracy"] == after["accuracy"]
     assert after["brier"] < before["brier"]
     contested.done(*command, "--method", "temperature")

@@ -1,33 +1,16 @@
 """`contested models`: what a person sees."""
 
-import json
-import struct
 from pathlib import Path
 
-import pytest
 from commands import Contested
+from tiny_project import write_model
 
 from serving import models
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "models"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder that a registry accepts: one real safetensors file with four zeros."""
-    folder = tmp_path / "source"
-    folder.mkdir()
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(16))
-    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
-    (folder / "tokenizer.json").write_text("{}")
-    return folder
-
-
-def test_add_and_list(contested: Contested, folder: Path, home: Path) -> None:
+def test_add_and_list(contested: Contested, tmp_path: Path) -> None:
+    home, folder = tmp_path / "models", tmp_path / "source"
+    write_model(folder)
     where = ("--models-dir", home)
     assert "No models in" in contested.done("models", "list", *where).out
     added = contested.done("models", "add", folder, "--name", "tiny", *where).out

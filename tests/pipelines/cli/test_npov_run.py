@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,8 @@ import pytest
 import soft_prompts
 from commands import Contested, contents, table
 from golden import TEST_SETS
-from scripted import Scripted
 from tiny_loaded import saved
 
-from pipelines.npov.result import (
-    ABLATION,
-    BASELINES,
-    BERT_SCORE,
-    EMBEDDINGS,
-    RELEVANCE,
-    ROUGE,
-    SUPPORT,
-)
 from pipelines.npov.soft_prompt import Task, TunedOn
 from pipelines.npov.topics import Subject
 from serving import models
@@ -45,77 +34,6 @@ def model() -> list[object]:
 def without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """No encoder, whose vectors differ in their last digits with where they lie in memory."""
     monkeypatch.setattr("pipelines.npov.experiment.default_embedder", lambda: None)
-
-
-@pytest.mark.usefixtures("without_encoder")
-def test_it_goes_on_where_it_was_stopped(
-    contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = [*RUN, *model, "--limit", 2]
-    contested.done(*command, "--out", "whole")
-    from pipelines.npov import detect, detectors
-
-    real, calls = detect.by_salience, 0
-
-    def stopped(*arguments: Any, **named: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        return real(*arguments, **named)
-
-    monkeypatch.setattr(detectors, "by_salience", stopped)
-    killed = contested(*command, "--out", "resumed")
-    assert killed.code == 130
-    assert killed.err.endswith(
-        "contested: stopped; all answers so far are kept, and the same command resumes\n"
-    )
-    assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
-    contested.done(*command, "--out", "resumed")
-    whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
-    assert whole == resumed
-    assert calls == whole.count("\n") + 1, "what was done is not done again"
-    before = contents(Path("whole/tables"))
-    contested.done(*command, "--out", "whole")
-    assert contents(Path("whole/tables")) == before
-
-
-def test_detectors_stand_in_the_same_tables(
-    contested: Contested, model: list[object], endpoint: Scripted
-) -> None:
-    own = Path(str(model[1])) / "tokenizer_config.json"
-    own.write_text(json.dumps(json.loads(own.read_text()) | {"chat_template": "{{ messages }}"}))
-    endpoint.root, endpoint.context = str(model[1]), 400
-    limited = [*RUN, "--limit", 4]
-    contested.done(*limited, "--detector", "tagger")
-    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    contested.done(*limited, *model)
-    rows = table(Path("results"), "npov_detection")
-    shown = ["salience, max (tiny)"]
-    assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
-        *BASELINES,
-        f"{SUPPORT} (contested-nli)",
-        f"{RELEVANCE} (contested-nli)",
-        f"{ABLATION} (a)",
-    ]
-    assert {row["detector"] for row in rows} >= set(shown)
-    ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
-    assert "salience, sum (tiny)" in ways
-    words = table(Path("results"), "npov_words")
-    assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
-        ROUGE, BERT_SCORE, EMBEDDINGS, *shown, f"{ABLATION} (a)",
-        f"{SUPPORT} (contested-nli)", f"{RELEVANCE} (contested-nli)",
-    }  # fmt: skip
-    # Responses to 3, 4, 2, 3 and 2 arguments, each after all of them and after all but each: of 19
-    # prompts 15 differ, as an error's are often those of the example it was made from.
-    given = Path("results/npov.a.jsonl").read_text().splitlines()
-    prompts = {tuple(request["prompt"]) for request in endpoint.requests}
-    assert len(endpoint.requests) == len(prompts) == 15
-    asked = len(endpoint.requests)
-    Path("results/npov.a.jsonl").unlink()
-    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
-    assert len(endpoint.requests) == asked, "what was asked is not asked again"
-    assert Path("results/npov.a.jsonl").read_text().splitlines() == given
 
 
 def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
@@ -177,21 +95,6 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         assert not Path("results").exists()
 
 
-def test_a_soft_prompt_for_something_else_is_refused(
-    contested: Contested, model: list[object]
-) -> None:
-    asked = [*RUN, *model, "--soft-prompt"]
-    file = soft_prompt(model, "coverage")
-    assert "tuned for coverage, not for response" in contested.refused(*asked, file)
-    file = soft_prompt(model, model="0" * 64)
-    assert "was tuned for another model (000000000000, width 32)" in contested.refused(*asked, file)
-    told = contested.refused(*asked, file, "--detector", "classifier")
-    assert "tuned for response, not for hallucination or coverage" in told
-    told = contested.refused(*asked, file, "--detector", "tagger")
-    assert "--soft-prompt has no effect with --detector tagger" in told
-    assert not Path("results/run.json").exists()
-
-
 def test_what_cannot_be_scored_stops_or_is_counted(
     contested: Contested, model: list[object]
 ) -> None:
@@ -203,22 +106,3 @@ def test_what_cannot_be_scored_stops_or_is_counted(
     contested.done(*given, "--on-error", "skip")
     (row,) = table(Path("results"), "npov_failures")
     assert (row["example"], row["run"]) == ("organic/o2", "tiny")
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
-        (["--data", "topics.jsonl"], "topics.jsonl:1: .*annotated responses"),
-        (["--data", "torn.jsonl"], "torn.jsonl:2: not an example of a test set"),
-        (["--soft-prompt", "p.safetensors"], "p.safetensors cannot be read"),
-        (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
-    ],
-)
-def test_bad_input_is_one_line(
-    contested: Contested, model: list[object], options: list[object], problem: str
-) -> None:
-    Path("topics.jsonl").write_text('{"topic": "dams", "question": "Should it stay?"}')
-    Path("torn.jsonl").write_text(f"{TEST_SETS.read_text().splitlines()[0]}\n{{")
-    assert re.search(problem, contested.refused(*RUN, *options, *model))
-    assert not Path("results/tables").exists()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ambiguous import ambigdocs_text, write_notes
+from ambiguous import ambigdocs_text
 from commands import Contested
 
 from pipelines.data.ramdocs import read
@@ -14,7 +14,6 @@ BUILD = ["lab", "ramdocs", "--ambigdocs", "ambigdocs.json"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Path:
     Path("ambigdocs.json").write_text(ambigdocs_text(), "utf-8")
-    write_notes(Path("notes"))
     return tmp_path
 
 
@@ -29,10 +28,3 @@ def test_what_is_built_is_read_by_the_experiment(contested: Contested) -> None:
     # Nine are fewer than 500. No passage beyond AmbigDocs' own tells more of an entity.
     assert "only 9 of 500 questions could be built" in told.err
     assert "5.53" in told.out, "the paper's averages stand beside the build's"
-
-
-def test_passages_are_searched_and_few_questions_drawn(contested: Contested) -> None:
-    contested.done(
-        *BUILD, "--passages", "notes", "--seed", 3, "--questions", 4, "--out", "out.jsonl"
-    )
-    assert len(read(Path("out.jsonl"))) == 4

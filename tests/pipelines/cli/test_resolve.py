@@ -93,22 +93,6 @@ def test_an_answer_under_the_type_that_the_model_gives(
 # JSON and a page.
 
 
-def test_an_answer_is_shown_though_the_page_cannot_be_written(
-    contested: Contested, bridges: Scripted
-) -> None:
-    """Something is put in its way after the command has looked."""
-
-    def blocks(request: dict[str, Any]) -> str:
-        Path("bridge.html").mkdir(exist_ok=True)
-        return speaks(request)
-
-    bridges.reply = blocks
-    outcome = contested(*ASKED, "--html", "bridge.html", "--endpoint", bridges.url)
-    assert outcome.code == 2
-    assert "bridge.html cannot be written (it is a folder)" in outcome.err
-    assert "Since 2019 the bridge has had six lanes. [2] ✓ supported" in outcome.out
-
-
 def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) -> None:
     question = "Is it </script><script>alert(2)</script> [bold]so[/bold] {{ query }}?"
     told = "How these results relate to each other"

@@ -81,16 +81,6 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     assert pairs(found["npov 2"]) == shared_options | salience
 
 
-def test_whoever_says_how_many_gets_as_many_of_all(
-    contested: Contested, planned: list[Stage]
-) -> None:
-    contested.done("run", "all", "--limit", "7", "--profile", "cpu-small")
-    found = lines(planned)
-    del found["add"]
-    assert all(words.count("--limit") == 1 for words in found.values())
-    assert all(words[words.index("--limit") + 1] == "7" for words in found.values())
-
-
 @pytest.mark.parametrize(("profile", "typed"), [("one-gpu-7b", False), ("cpu-1.5b", True)])
 def test_a_larger_model_gets_everything(
     profile: str, typed: bool, contested: Contested, planned: list[Stage]

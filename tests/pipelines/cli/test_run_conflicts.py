@@ -35,14 +35,6 @@ TOWER = query(
     "The tower opened in 1889.",
     "Its gates have been open ever since.",
 )
-BRIDGE = query(
-    "How many lanes does the bridge have?",
-    "Conflict due to outdated information",
-    "six",
-    "The bridge has four lanes.",
-    "Since 2019 the bridge has had six lanes.",
-    "A stone of it is in the museum.",
-)
 # Questions of opinion have no right answer, whatever stands in the file.
 TEA = query(
     "Is tea good for sleep?",
@@ -51,16 +43,8 @@ TEA = query(
     "Tea is good for sleep.",
     "A study found no effect of tea.",
 )
-MILL = query(
-    "Who built the mill?",
-    "Complementary information",
-    "",
-    "The old mill was built by the monks.",
-    "The new mill was built by the town.",
-)
 
 RUN = ["run", "conflicts", "--out", "out"]
-MINE = [*RUN, "--data", "mine.jsonl"]
 BY_MODEL = ["--classifier", "json", "--types", "json"]
 TYPES = ["--strategy", "none", "--classifier", "yes-no"]
 
@@ -69,12 +53,6 @@ TYPES = ["--strategy", "none", "--classifier", "yes-no"]
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger."""
     return offer(monkeypatch, ScriptedTagger(word_for_word))
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> Path:
-    write("mine.jsonl", TOWER, BRIDGE, TEA, MILL)
-    return tmp_path
 
 
 @pytest.fixture
@@ -98,7 +76,7 @@ def results(name: str = "scripted", out: str = "out") -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def entry(name: str = "scripted") -> dict[str, Any]:
+def entry(name: str) -> dict[str, Any]:
     about = json.loads(Path("out/run.json").read_text())
     found: dict[str, Any] = about["pipelines"][f"conflicts.{name}"]
     return found
@@ -107,25 +85,6 @@ def entry(name: str = "scripted") -> dict[str, Any]:
 def column(rows: dict[str, dict[str, Any]], key: str) -> list[Any]:
     """A column of the four strategies."""
     return [rows[strategy][key] for strategy in STRATEGIES]
-
-
-# What a run leaves.
-
-
-def test_types_alone_ask_no_model(contested: Contested) -> None:
-    """There is neither an endpoint nor a registered model."""
-    contested.done(*MINE, *TYPES)
-    (found, most, _) = ours("conflicts_types")
-    assert (found["classifier"], found["accuracy"]) == ("Yes/no rule", 2 / 4)
-    assert found["writer"] is None
-    assert most["classifier"] == "Most frequent type"
-    assert ours("conflicts_answers") == []
-    said = [result["predictions"]["yes-no"]["type"] for result in results("types")]
-    assert said == ["no-conflict", "no-conflict", "opinions", "no-conflict"]
-    assert {tuple(result["outcomes"]) for result in results("types")} == {()}
-    assert entry("types")["config"].keys().isdisjoint({"model", "tagger"})
-    assert 'id="conflicts"' in Path("out/report.html").read_text()
-    assert "Made with no model on mine.jsonl" in Path("out/tables/conflicts_types.md").read_text()
 
 
 # Files of one's own.

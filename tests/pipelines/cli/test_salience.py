@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested
+from commands import Contested, at
+from left_out import serve
 from pages import unpacked
+from scripted import Scripted
 from soft_prompts import soft_prompt
 from tiny_loaded import saved
 
@@ -54,14 +56,6 @@ def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
     assert base64.b64decode(folded["content"][0]["png"]) == Path("checked.png").read_bytes()
 
 
-def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) -> None:
-    by_file = contested.done("check-npov", "example.json", "--json", *model).out
-    options = [*OPTIONS, "--response", str(EXAMPLE["response"])]
-    assert contested.done("check-npov", *options, "--json", *model).out == by_file
-    checked = json.loads(by_file)
-    assert [each["side"] for each in checked["arguments"]] == ["pro", "con"]
-
-
 def test_files_are_read_with_the_space_at_their_ends(
     contested: Contested, model: list[str]
 ) -> None:
@@ -83,6 +77,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     assert "The response has no word but function words" in nothing.out
     drawn = contested(*asked, "It is.", "--png", "map.png", *model)
     assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
+    assert "The response has no word but function words" in drawn.out, "shown all the same"
 
 
 def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Contested) -> None:
@@ -102,6 +97,19 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
     soft_prompt(model="0" * 64).save(Path("p.st"))
     assert "was tuned for another model" in contested.refused(*asked, "--soft-prompt", "p.st")
     assert "none.st" in contested.refused(*asked, "--soft-prompt", "none.st")
+
+
+def test_a_server_that_cannot_tell_is_refused_in_one_line(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    serve(endpoint, Path("words"))
+    endpoint.likelihood = None
+    asked = ["check-npov", "example.json", "--detector", "ablation", *at(endpoint)]
+    assert "prompt_logprobs" in contested.refused(*asked)
+    endpoint.root = "/nowhere"
+    told = contested.refused(*asked)
+    assert "takes the tokenizer of scripted" in told
+    assert "contested models add" in told
 
 
 @pytest.mark.parametrize(

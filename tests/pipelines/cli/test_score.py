@@ -18,15 +18,6 @@ def files() -> None:
     Path("archive.txt").write_text("Traffic first crossed in 1936.")
 
 
-def test_the_table_shows_claims_labels_and_scores(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.weigh = lambda r: [0.9, 0.05, 0.05] if "Opened 1932" in str(r) else [0.1, 0.8, 0.1]
-    shown = contested.done(*SCORE, "--evidence", "choice", "--endpoint", endpoint.url).out
-    for part in ("plaque", "archive", "supports", "contradicts", "90%", "80%", "[two]"):
-        assert part in shown
-    assert "CS-C 1.00  CS-R 0.50" in shown
-    assert "2 claims, 2 documents" in " ".join(shown.split())
-
-
 def test_an_undetermined_claim_is_not_shown_as_agreement(
     contested: Contested, endpoint: Scripted
 ) -> None:

@@ -16,7 +16,6 @@ from pipelines.annotation.responses import to_label
 from pipelines.annotation.sample import Labels, opened
 from pipelines.files import append_line, replace_bytes
 from pipelines.npov import tuning
-from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.runs import folder
 from pipelines.runs.folder import RunFolder
 
@@ -134,18 +133,6 @@ def test_one_command_makes_all_tables_and_killed_again_and_again_it_ends_alike(
 def without_classifiers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study of the other detectors, which is sooner done."""
     monkeypatch.setattr("pipelines.npov.detectors.TRAINING", ())
-
-
-def test_it_stops_after_a_step_and_goes_on(
-    contested: Contested, asked: Callable[..., list[object]]
-) -> None:
-    contested.done(*asked("--until", "generator"))
-    assert SoftPrompt.load(Path("out/prompts/response.safetensors")).task == "response"
-    assert not Path("out/study.responses.jsonl").exists()
-    told = contested.done(*asked("--until", "responses")).err
-    assert "step 3 of 7" in told and "step 4 of 7" not in told
-    assert Path("out/study.responses.jsonl").exists()
-    assert not Path("out/report.html").exists()
 
 
 @pytest.mark.usefixtures("without_classifiers")

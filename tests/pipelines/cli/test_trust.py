@@ -17,12 +17,6 @@ from pipelines.trust.trial import cases
 REPLY = '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
 
 
-def rows(contested: Contested, *options: object) -> dict[str, dict[str, Any]]:
-    """The rows of the table by family."""
-    found = json.loads(contested.done("trust", "--json", *options).out)
-    return {row["family"]: row for row in found["families"]}
-
-
 def test_the_shipped_tagger_under_all_hostile_texts(contested: Contested, tmp_path: Path) -> None:
     done = contested.done("trust", "--judge", "tagger", "--json")
     assert raw_signs(done.out + done.err) == []

@@ -1,7 +1,6 @@
 """What a worker answers, asked within this process."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from scripted import Scripted
 from pipelines import papers
 from pipelines.cluster.worker import Reply, Worker
 from pipelines.conflictscore.settings import DetectionOptions
-from pipelines.judge.settings import JudgeSettings
 from pipelines.option import nested
 from pipelines.runs.folder import RunFolder
 
@@ -29,13 +27,6 @@ def test_options_arrive_as_they_were_sent(name: str) -> None:
         assert getattr(there, field).model_fields_set == getattr(options, field).model_fields_set
 
 
-def test_what_was_given_inside_arrives_too() -> None:
-    options = DetectionOptions(judging=JudgeSettings(judge="tagger"))
-    there = DetectionOptions.model_validate_json(options.model_dump_json(exclude_unset=True))
-    assert there.judging == options.judging
-    assert there.judging.model_fields_set == {"judge"}
-
-
 @pytest.fixture
 def config(endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The configuration of a run that was made here."""
@@ -48,43 +39,25 @@ def config(endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return json.dumps(about["pipelines"][ENTRY]["config"], sort_keys=True)
 
 
-def options(endpoint: Scripted) -> DetectionOptions:
-    return DetectionOptions(endpoint=[endpoint.url], limit=2, cache=Path("worker.sqlite"))
-
-
-async def asked(endpoint: Scripted, questions: Sequence[tuple[str, str, str]]) -> list[Reply]:
-    worker = Worker(
-        "conflict-detection",
-        options(endpoint).model_dump_json(exclude_unset=True),
-        str(Path.cwd()),
-        1,
-    )
-    try:
-        return [Reply.model_validate_json(await worker.answer(*each)) for each in questions]
-    finally:
-        await worker.close()
-
-
-def first_of(log: Path) -> tuple[str, str]:
-    line = log.read_text().splitlines()[0]
-    return json.loads(line)["id"], line
-
-
 async def test_a_worker_that_would_make_other_results_says_what_differs(
     config: str, endpoint: Scripted
 ) -> None:
-    item, _ = first_of(Path("results", f"{ENTRY}.jsonl"))
+    item = json.loads(Path("results", f"{ENTRY}.jsonl").read_text().splitlines()[0])["id"]
     other = json.loads(config)
     other["data"]["sha256"] = "0" * 64
     endpoint.requests.clear()
-    replies = await asked(
-        endpoint,
-        [
+    options = DetectionOptions(endpoint=[endpoint.url], limit=2, cache=Path("worker.sqlite"))
+    sent = options.model_dump_json(exclude_unset=True)
+    worker = Worker("conflict-detection", sent, str(Path.cwd()), 1)
+    replies = [
+        Reply.model_validate_json(await worker.answer(*question))
+        for question in (
             (ENTRY, json.dumps(other, sort_keys=True), item),
             ("conflict-detection.tagger", config, item),
             (ENTRY, config, "no-such-example"),
-        ],
-    )
+        )
+    ]
+    await worker.close()
     assert {each.error for each in replies} == {"ServingError"}
     assert "differ in data.sha256; bring the nodes in line" in replies[0].reason
     assert "there is no conflict-detection.tagger here" in replies[1].reason

@@ -1,12 +1,8 @@
 """Bounds by formula and hours by a probe, worked by hand."""
 
-from types import SimpleNamespace
-from typing import Any
-
-from pipelines.experiment.cost import Cost, cost_line, judging
-from pipelines.experiment.forecast import Forecast, Pace, table
+from pipelines.experiment.cost import Cost, judging
+from pipelines.experiment.forecast import Pace
 from pipelines.judge.settings import JudgeSettings
-from serving.calls import Usage
 
 
 def test_claims_are_judged_by_each_document() -> None:
@@ -34,21 +30,3 @@ def test_hours_are_of_items_side_by_side() -> None:
         "hours: 3, with 1 at once as in the probe; a run has up to 8, which servers that batch do "
         "sooner; 5 answers were known, and took no time"
     ]
-
-
-def test_runs_are_summed_up_where_all_are_known() -> None:
-    one, other = Cost((1, 2), 5), Cost((2, 2))
-    rows = table([("a", Forecast(1, 0, one)), ("b", Forecast(1, 0, other))])
-    assert rows[-1].split("  ")[0] == "all"
-    assert "from 3 to 4" in rows[-1]
-    assert rows[-1].endswith("at most 5")
-    unknown = table([("a", Forecast(1, 0, one)), ("b", Forecast(1, 0, None))])
-    assert unknown[-1].count("unknown") == 2
-
-
-def test_one_call_is_told_as_one() -> None:
-    client: Any = SimpleNamespace(model=SimpleNamespace(name="m"), answered_as=())
-    client.usage = Usage(calls=1)
-    assert cost_line(client).startswith("1 call to m, ")
-    client.usage = Usage(saved_calls=2)
-    assert cost_line(client).startswith("2 calls, all answered")

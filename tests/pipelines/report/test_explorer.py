@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -244,12 +243,6 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Unread("no JSON", long))["raw"] == source["text"]
 
 
-def test_few_examples_are_cautioned_against() -> None:
-    few, enough = (replace(FINDING, examples=count) for count in (glance.FEW - 1, glance.FEW))
-    assert glance.cautions([enough, few], []) == ["Few examples: intervals are wide."]
-    assert glance.cautions([enough, replace(FINDING, examples=0)], []) == []
-
-
 def test_small_models_are_named_on_the_first_line() -> None:
     used = [ModelUsed("judge", name) for name in ("smollm2-135m-instruct", "llama-8b", "v135mx")]
     said, judge = glance.cautions([], [*used, ModelUsed("judge", "contested-nli")])
@@ -358,23 +351,6 @@ def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, fi
     page.evaluate("location.hash = 'provenance'")
     expect(page.locator(".provenance")).to_be_visible()
     expect(page.locator(".provenance")).to_contain_text("alert(3)")
-
-
-def test_a_citation_opens_its_source(reading: Reading, file: Path) -> None:
-    page = reading(file, "#bridges/r/0")
-    citation = page.get_by_role("link", name="Source 2")
-    source = page.locator(".source").nth(1)
-    for _ in range(2):  # each time, though the reader has closed it
-        citation.click()
-        expect(source.locator("summary")).to_be_focused()
-        expect(source.get_by_role("region")).to_be_in_viewport()
-        page.keyboard.press("Enter")
-        expect(source.get_by_role("region")).to_have_count(0)
-    assert page.url.endswith("#bridges/r/0?source=2")
-    page.reload()
-    expect(source.get_by_role("region")).to_be_visible()
-    source.locator("summary").click()
-    expect(source.get_by_role("region")).to_have_count(0)
 
 
 def test_markup_cannot_be_written_at_all(reading: Reading, file: Path, trouble: list[str]) -> None:

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-from pages import Reading, unpacked
+from pages import Reading
 from playwright.sync_api import Page, expect
 
 from pipelines.report.blocks import Heatmap
-from pipelines.report.explorer import render, single, write
+from pipelines.report.explorer import single, write
 from pipelines.report.heatmap import heatmap, picture, sides
-from pipelines.report.texts import Heading, Word, Words
+from pipelines.report.texts import Word, Words
 from salience.decoder import Encoded
 from salience.maps import WordMap
 from salience.words import Word as Found
@@ -33,14 +33,6 @@ TOKENS = WordMap(
 """A word of two tokens."""
 
 SPANS = [(0, 3), (4, 13)], [(14, 18)]
-
-
-def test_texts_are_data() -> None:
-    page = render("A map", [single("map", "A map", [Heading("<b>?</b>"), MAP])], {})
-    assert "<script>alert" not in page
-    assert "<b>?" not in page
-    (shown,) = unpacked(page)
-    assert HOSTILE in str(shown["blocks"])
 
 
 def test_texts_have_the_scores_of_their_words() -> None:
@@ -78,35 +70,3 @@ def test_a_word_of_the_response_lights_up_its_sources(reading: Reading, tmp_path
     page.mouse.move(0, 0)
     expect(page.locator(".said-of")).to_contain_text("Point at a word")
     assert (shades(page, "row"), shades(page, "column")) == at_rest
-
-
-def test_log_probabilities_are_told_in_nats(reading: Reading, tmp_path: Path) -> None:
-    long = "Dams hold water, and what they hold is drunk by all who live below."
-    given = (
-        Words(long, (Word(0, len(long), 3.0),), "pro", 3.0),
-        Words("They stop floods.", (Word(0, 17, -0.25),), "pro", -0.25),
-    )
-    response = (
-        Words("They hold water.", (Word(5, 9, 2.0), Word(10, 15, 4.0)), share=3.0),
-        Words("Lakes.", (Word(0, 5, 0.0),), share=0.0),
-    )
-    lost = np.array([[2.0, 4.0, 0.0], [0.0, -0.5, -0.25]])
-    shown = heatmap(given, response, lost, left_out="left out?", added="added?", nats=4)
-    page = opened(reading, tmp_path, shown)
-    assert (shades(page, "row"), shades(page, "column")) == ([7, 0], [5, 9, 0])
-    expect(page.locator(".part.marked")).to_have_text(
-        ["pro They stop floods. left out? -0.25 nats", "Lakes. added? 0.00 nats"]
-    )
-    said = page.locator(".said-of")
-    page.locator("[data-axis=column]").first.hover()
-    expect(said).to_have_text(f"“hold” loses most without “{long[:59]}…”: 2.00 nats.")
-    assert shades(page, "row") == [5, 0]
-    page.locator("[data-axis=column]").last.hover()
-    expect(said).to_have_text("“Lakes” loses nothing without any of these.")
-    page.locator("[data-axis=row]").first.hover()
-    expect(said).to_have_text(f"Without “{long[:59]}…”, “water” loses most: 4.00 nats.")
-    page.locator("[data-axis=row]").last.hover()
-    expect(said).to_have_text("Without “They stop floods.” no word loses anything.")
-    page.get_by_role("slider", name="Mark what makes a difference").fill("2")
-    expect(page.locator("output")).to_have_text("2.0 nats")
-    expect(page.locator(".part.marked")).to_have_count(2)

@@ -1,48 +1,98 @@
 """ConflictScore on the page: what is on it, and what a reader does with it."""
 
 from pathlib import Path
-from typing import Any
 
-import pytest
 from pages import Reading, every, published
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from rich.console import Console
 
 from pipelines.conflictscore.experiment import EXPERIMENT
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.view import cell, content, sources
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Judgement, Relation
+from pipelines.judge.judgement import Judgement, Relation, Truncation
 from pipelines.report.blocks import Matrix, Row
-from pipelines.report.explorer import ExperimentView, write
+from pipelines.report.explorer import write
 from pipelines.report.terminal import show
 
-SETTINGS = {"claims": "atomic", "judge": "model", "evidence": "choice"}
-MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
-CONFIG = {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}
+CONFIG = {
+    "data": {"name": "samples"},
+    "model": {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"},
+    "settings": {"claims": "atomic", "judge": "model", "evidence": "choice"},
+}
+COFFEE = (
+    Document(
+        id="cohort",
+        title="A cohort of 40,000 adults",
+        url="https://example.org/cohort?a=1&b=2",
+        text="Adults who drank coffee had a lower risk of heart disease than those who drank none.",
+    ),
+    Document(
+        id="trial",
+        text="In this trial, unfiltered   coffee raised LDL cholesterol\nwithin four weeks.",
+    ),
+    Document(id="column", text="I gave up coffee last spring and sleep well."),
+)
 
 
-def viewed(results: list[Result], **more: Any) -> ExperimentView:
-    return published(EXPERIMENT, {"": results}, CONFIG | more).view
+def judged(claim: str, document: str, relation: Relation, **more: object) -> Judgement:
+    others = {each: 0.25 for each in Relation if each not in (relation, Relation.INVALID)}
+    shares = None if relation is Relation.INVALID else {relation: 0.5, **others}
+    given = {"claim": claim, "document": document, "relation": relation, "probabilities": shares}
+    return Judgement.model_validate({**given, "source": "model-json", **more})
 
 
-def matrix_of(result: Result) -> Matrix:
-    (found,) = every(content(result), Matrix)
-    return found
+HEART, SLEEP = "Coffee protects the heart.", "Coffee helps people sleep."
+RESULT = Result(
+    id="coffee",
+    group="coffee",
+    response=f"{HEART} {SLEEP}",
+    documents=COFFEE,
+    status="scored",
+    claims=(HEART, SLEEP),
+    judgements=(
+        judged(
+            HEART,
+            "cohort",
+            Relation.SUPPORTS,
+            snippet="a lower risk of heart disease than those who drank none",
+            snippet_found=True,
+            reasoning="The passage speaks of the claim.",
+            read_tokens=512,
+        ),
+        judged(
+            HEART,
+            "trial",
+            Relation.CONTRADICTS,
+            snippet="unfiltered coffee raised LDL cholesterol within four weeks",
+            snippet_found=True,
+        ),
+        judged(HEART, "column", Relation.IRRELEVANT, label_mass=0.31),
+        judged(SLEEP, "cohort", Relation.INVALID, raw='{"answer": "SUPP'),
+        judged(
+            SLEEP,
+            "trial",
+            Relation.CONTRADICTS,
+            snippet="unfiltered coffee harms everyone",
+            snippet_found=False,
+        ),
+        judged(SLEEP, "column", Relation.IRRELEVANT),
+    ),
+    truncations=(Truncation(text="document cohort", tokens=1312, kept=512),),
+)
 
 
-def test_claims_carry_their_state(results: list[Result]) -> None:
-    matrix = matrix_of(results[2])
-    chips = [row.chip and row.chip.text for row in matrix.rows]
-    assert chips == ["conflict", "undetermined", None]
+def test_claims_carry_their_state() -> None:
+    (matrix,) = every(content(RESULT), Matrix)
+    assert [row.chip and row.chip.text for row in matrix.rows] == ["conflict", "undetermined"]
     assert matrix.first == (0, 1)
-    unreadable = matrix.rows[1].cells[2]
+    unreadable = matrix.rows[1].cells[0]
     assert unreadable is not None
     assert unreadable.raw.startswith('{"answer"')
     assert matrix.sources[0].note == "Cut: 512 of 1,312 tokens were seen."
-    survey = matrix.rows[0].cells[0]
-    assert survey is not None
-    assert survey.read == "The judge saw the first 512 tokens of 1,312."
+    cohort = matrix.rows[0].cells[0]
+    assert cohort is not None
+    assert cohort.read == "The judge saw the first 512 tokens of 1,312."
 
 
 def test_a_near_tie_is_shown_as_unsure() -> None:
@@ -69,23 +119,12 @@ def test_a_near_tie_is_shown_as_unsure() -> None:
 # In a browser.
 
 
-@pytest.fixture(scope="module")
-def file(results: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write(path, "ConflictScore", [viewed(results)], {})
-    return path
-
-
-def opened(reading: Reading, file: Path, name: str, **options: Any) -> Page:
-    page = reading(file, f"#conflictscore/-/{name}", **options)
-    expect(page.locator("#example .sources, #example .trouble").first).to_be_visible()
-    return page
-
-
-def test_a_cell_shows_what_is_behind_it(reading: Reading, file: Path) -> None:
-    page = opened(reading, file, "coffee/overconfident")
-    expect(page.locator(".matrix tbody tr")).to_have_count(3)
-    expect(page.locator(".matrix thead th")).to_have_count(5)
+def test_a_cell_shows_what_is_behind_it(reading: Reading, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    write(file, "ConflictScore", [published(EXPERIMENT, {"": [RESULT]}, CONFIG).view], {})
+    page = reading(file, "#conflictscore/-/coffee")
+    expect(page.locator(".matrix tbody tr")).to_have_count(2)
+    expect(page.locator(".matrix thead th")).to_have_count(4)
     expect(page.locator(".matrix .chip", has_text="conflict")).to_have_count(1)
     panel = page.locator(".panel")
     # The first contradiction of the first conflicting claim is open already.
@@ -107,5 +146,5 @@ def test_a_cell_shows_what_is_behind_it(reading: Reading, file: Path) -> None:
     expect(panel).to_contain_text("Quoted, but not found in the document")
     expect(panel.locator("mark")).to_have_count(0)
 
-    page.get_by_role("button", name="Claim 1, D4").click()
+    page.get_by_role("button", name="Claim 1, D3").click()
     expect(panel).to_contain_text("Only 31 % of the model's probability fell on the labels.")

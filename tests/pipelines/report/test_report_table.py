@@ -5,25 +5,20 @@ import io
 import json
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from pipelines.metrics.estimate import Estimate, proportion
-from pipelines.report.explorer import table_html as html
+from pipelines.metrics.estimate import Estimate
 from pipelines.report.progress import show
 from pipelines.report.table import (
     Column,
-    Measure,
     Table,
     csv_text,
     json_text,
     markdown,
-    quote,
-    records,
     shown,
     without_zeros,
 )
@@ -114,15 +109,6 @@ def test_json_has_null_for_nothing_and_quoted_rows_last() -> None:
     assert content["notes"] == ["One."]
 
 
-def test_figures_of_a_paper_have_the_decimals_of_those_above() -> None:
-    table = small(("x", HALF, 3), quoted=(("paper", 0.6800, None), ("other", 0.9771, None)))
-    assert markdown(table).splitlines()[-2:] == ["| paper | 0.68 | – |", "| other | 0.98 | – |"]
-    page = html(table)
-    assert ">0.68<" in page
-    assert "0.6800" not in page
-    assert json.loads(json_text(table))["rows"][-1]["score"] == 0.9771, "files have them whole"
-
-
 @given(st.lists(st.tuples(st.text(), st.integers()), max_size=5))
 def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
     table = small(*((text, None, number) for text, number in pairs))
@@ -140,46 +126,6 @@ def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
-
-
-# Made from columns
-
-
-class Line(NamedTuple):
-    name: str
-    right: int
-    every: int
-
-
-LINES = [Line("ours", 3, 4), Line("theirs", 1, 4)]
-
-
-def declared(**more: Any) -> Table:
-    return Table.of(
-        LINES,
-        name="made",
-        title="Made",
-        columns=[
-            Column("name", "Name"),
-            Measure("share", "Share", lambda line: proportion(line.right, line.every)),
-            Column("wrong", "Wrong", lambda line: line.every - line.right),
-        ],
-        **more,
-    )
-
-
-def test_figures_of_a_paper_find_their_columns() -> None:
-    paper = quote("share share_low share_high name", (0.5, 0.4, 0.6, "a"), (0.7, 0.6, 0.8, "b"))
-    table = declared(quoted=paper)
-    assert table.quoted == (
-        ("a", Estimate(0.5, 0.4, 0.6, 1), None),
-        ("b", Estimate(0.7, 0.6, 0.8, 1), None),
-    )
-    assert records(table)[-1]["share_high"] == 0.8
-    assert quote("f1", (0.5,), (0.6,), name="a") == (
-        {"name": "a", "f1": 0.5},
-        {"name": "a", "f1": 0.6},
-    )
 
 
 def test_csv_holds_nothing_that_a_terminal_obeys() -> None:

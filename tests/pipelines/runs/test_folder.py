@@ -87,10 +87,3 @@ def test_results_are_read_back_settled_and_mended(tmp_path: Path) -> None:
     assert [outcome.id for outcome in log.settle(["a", "b", "c", "d"])] == ["a", "b", "d"]
     lines = log.path.read_text().splitlines()
     assert lines == ['{"id":"a","value":2}', '{"id":"b","value":3}', '{"id":"d","value":4}']
-
-
-def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    log = ResultLog(tmp_path / "p.jsonl", Outcome)
-    log.path.write_text('{"id":"a","value":1}\nrubbish\n{"id":"b","value":2}\n')
-    with pytest.raises(InputError, match=r"p\.jsonl:2: .* remove the line"):
-        log.read()

@@ -24,23 +24,6 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         yield made
 
 
-def test_jobs_are_done_one_after_the_other_in_order(tmp_path: Path) -> None:
-    slow = Slow({})
-    with web(tmp_path, performing=slow) as page:
-        names = [page.add(response=f"{number}.") for number in range(3)]
-        until(lambda: slow.began == ["0."])
-        assert [page.state(name) for name in names] == ["running", "queued", "queued"]
-        slow.go.set()
-        assert [page.ended(name)["state"] for name in names] == ["done"] * 3
-        assert slow.began == ["0.", "1.", "2."]
-        listed = page.script.get("/api/jobs").json()
-        assert [job["id"] for job in listed] == names == sorted(names)
-        assert page.found(names[0])["title"] == "Done"
-        answer = page.script.get(f"/api/jobs/{names[0]}/page")
-        assert answer.text == "<p>page"
-        assert answer.headers["content-disposition"].startswith("attachment")
-
-
 def test_a_job_is_cancelled_where_it_waits_and_where_it_runs(tmp_path: Path) -> None:
     slow = Slow({})
     with web(tmp_path, performing=slow) as page:

@@ -1,7 +1,7 @@
 """The page in a real browser: what a person does, what a hostile text does not."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,37 +31,27 @@ class Opened:
 
 
 @pytest.fixture
-def opening(
-    chromium: Browser, trouble: list[str], tmp_path: Path
-) -> Iterator[Callable[..., Opened]]:
-    """Opens the page; nothing is fetched from elsewhere, complained of or run."""
-    closing = []
-
-    def opened(width: int = 1280, scheme: str = "light", **options: object) -> Opened:
-        running = live(tmp_path / "web", LIMITS, **options)
-        url, jobs = running.__enter__()
-        page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        base, requests = url.partition("?")[0], []
+def opened(chromium: Browser, trouble: list[str], tmp_path: Path) -> Iterator[Opened]:
+    """The page; nothing is fetched from elsewhere, complained of or run."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(20_000)
+    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    requests: list[str] = []
+    with live(tmp_path / "web", LIMITS) as (url, jobs):
+        base = url.partition("?")[0]
         page.on(
             "request",
             lambda each: (
                 None if each.url.startswith((base, "data:")) else requests.append(each.url)
             ),
         )
-        closing.append((page, running))
         page.goto(url)
         page.wait_for_selector("form")
         assert page.url == base, "the key is not in the address any more"
-        return Opened(page, jobs, base, requests)
-
-    yield opened
-    for page, running in closing:
+        yield Opened(page, jobs, base, requests)
         page.close()
-        running.__exit__(None, None, None)
     assert trouble == []
 
 
@@ -72,8 +62,7 @@ def paste(page: Page, response: str, *documents: dict[str, str]) -> None:
         page.get_by_label(f"Text of document {number}").fill(each["text"])
 
 
-def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> None:
-    opened = opening()
+def test_a_response_is_scored_by_the_tagger(opened: Opened) -> None:
     page = opened.page
     paste(page, "The bridge was opened in 1932. It is of steel.", GUIDE, STUDY)
     page.get_by_role("button", name="Run").click()
@@ -98,8 +87,7 @@ def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> N
     assert opened.requests == []
 
 
-def test_hostile_texts_stay_texts(opening: Callable[..., Opened]) -> None:
-    opened = opening()
+def test_hostile_texts_stay_texts(opened: Opened) -> None:
     page = opened.page
     paste(page, HOSTILE, {"name": "<b>guide</b>", "text": HOSTILE}, STUDY)
     page.get_by_label("Files with documents").set_input_files(
@@ -127,30 +115,3 @@ def test_hostile_texts_stay_texts(opening: Callable[..., Opened]) -> None:
     page.goto(kept.as_uri())
     expect(page.locator(".matrix")).to_be_visible()
     assert opened.requests == [kept.as_uri()]
-
-
-def test_all_of_it_by_keyboard(opening: Callable[..., Opened]) -> None:
-    page = opening().page
-    page.keyboard.press("Tab")
-    expect(page.get_by_text("Skip to the content")).to_be_focused()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("radio", name="Score a response")).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("radio", name="Screen documents")).to_be_checked()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Tab")
-    page.keyboard.type("The bridge was opened in 1932.")
-    for text in (GUIDE["name"], None, GUIDE["text"], STUDY["name"], None, STUDY["text"]):
-        page.keyboard.press("Tab")
-        if text is not None:
-            page.keyboard.type(text)
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="The bridge was opened in 1932.")).to_be_focused()
-    expect(page.locator(".matrix")).to_be_visible(timeout=60_000)
-    for _ in range(8):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.classList.contains('cell')"):
-            break
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_label("Judgement")).to_contain_text("The document supports the claim")

@@ -10,10 +10,10 @@ from commands import Contested
 from left_out import DROPS, EXAMPLE, serve
 from pydantic import ValidationError
 from scripted import Scripted
-from tiny_loaded import saved
 from web_server import GUIDE, SCORE, STUDY, web
 
 from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.task import TASKS
 from pipelines.report import blocks, texts
 from pipelines.web.tasks import FORM, offers
 
@@ -91,19 +91,6 @@ def test_tasks_by_a_language_model(tmp_path: Path, endpoint: Scripted) -> None:
             assert {key: again[key] for key in asked} == asked
 
 
-def test_salience_by_a_small_model(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "tiny")
-    asked = {"task": "salience", "prompt": "The dam holds", "response": "drinking water."}
-    with web(tmp_path / "web", model=str(folder)) as page:
-        found = page.found(page.add(asked))
-        again = page.found(page.add(asked))
-    assert found["result"]["text"] == "The dam holds drinking water."
-    assert [word["text"] for word in found["result"]["response_words"]] == ["drinking", "water"]
-    assert found["result"]["shares"] == again["result"]["shares"]
-    assert kinds(found["blocks"]) >= {"heatmap", "words", "word"}
-    assert [model["role"] for model in found["models"]] == ["gradients"]
-
-
 def neutral(detector: str) -> dict[str, Any]:
     """A neutral response as the page asks about it."""
     sides = {side: "\n".join(EXAMPLE[side]) for side in ("pro", "con")}
@@ -126,21 +113,9 @@ def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scri
 
 def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {offer.task: offer for offer in offers(ServerOptions())}
-    assert list(offered) == [
-        "score",
-        "screen",
-        "ask",
-        "debate",
-        "resolve",
-        "answer-npov",
-        "check-npov",
-        "salience",
-    ]
-    assert [name for name, offer in offered.items() if not offer.lacks] == [
-        "score",
-        "screen",
-        "ask",
-    ]
+    assert list(offered) == list(TASKS)
+    ready = [name for name, offer in offered.items() if not offer.lacks]
+    assert ready == ["score", "screen", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     judge, claims = offered["score"].choices
     assert {value.value: bool(value.lacks) for value in judge.values} == {
