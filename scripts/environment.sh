@@ -60,8 +60,9 @@ prepare_environment() {
       ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} || fail \
       "not everything in requirements/$(basename "$lock") could be installed (see above);" \
       "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
-    # pip would compile on one core. Some packages contain files for other Python versions.
-    "$VENV/bin/python" -m compileall -qq -j 0 "$VENV/lib" || true
+    # pip would compile on one core, and everything: of a library's models one or two are imported.
+    # Some packages contain files for other Python versions.
+    "$VENV/bin/python" -m compileall -qq -j 0 -x '/(models|tests?)/' "$VENV/lib" || true
     "$VENV/bin/python" -m pip install -qq --no-deps --no-build-isolation \
       --disable-pip-version-check --editable "$ROOT" || fail "the project itself cannot be installed"
     touch "$stamp"

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from pipelines.files import replace_text
 from pipelines.report.blocks import encoded
 from pipelines.report.glance import Finding, ModelUsed, cautions
-from pipelines.report.table import Table, as_shown, numeric
+from pipelines.report.table import Table, as_shown, numeric, without_zeros
 from pipelines.report.template import assets, embedded, environment, macro, made_visible, policy
 from pipelines.report.texts import Block, Inline, visible
 
@@ -32,6 +32,7 @@ def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | Non
     Beyond `limit` rows, a line gives their number and points to the CSV. Links lead from the first
     cell of a row to an id on the page.
     """
+    table = without_zeros(table)
     numbers = [numeric(table, place) for place in range(len(table.columns))]
     bodies = [
         (kind, [as_shown(table, row) for row in rows[:limit]])

@@ -148,6 +148,31 @@ def brief(table: Table, *keys: str) -> Table:
     )
 
 
+WIDE: Final = 10
+"""Most columns that a page has room for beside each other."""
+
+
+def without_zeros(table: Table) -> Table:
+    """A wide table for a page: counts that are 0 in all rows are named in a note instead."""
+    if len(table.columns) <= WIDE:
+        return table
+    empty = [
+        place
+        for place in range(1, len(table.columns))
+        if table.rows and all(row[place] == 0 and type(row[place]) is int for row in table.rows)
+        if all(row[place] is None for row in table.quoted)
+    ]
+    kept = [place for place in range(len(table.columns)) if place not in empty]
+    titles = ", ".join(table.columns[place].title.lower() for place in empty)
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+        quoted=tuple(tuple(row[place] for place in kept) for row in table.quoted),
+        notes=(*table.notes, *([f"0 in all rows: {titles}."] if empty else [])),
+    )
+
+
 def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
     """Rows of a paper's figures, by column.
 

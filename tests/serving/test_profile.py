@@ -1,4 +1,8 @@
-"""Profiles: what they reject, and that vLLM's parser accepts every one of them."""
+"""Profiles: what they reject, and that vLLM takes every one and knows its models as we do.
+
+Without a GPU, a tiny model stands for the large ones of each family, and modules that exist only on
+GPU machines are looked up in requirements/gpu.txt.
+"""
 
 import importlib.util
 import json
@@ -8,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
+from tiny_decoders import SIZES
 
+from serving import weights
 from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, server_environment
@@ -16,6 +23,30 @@ from serving.profile import EngineOptions, available, load
 from serving.server import arguments, variables
 from serving.tokens import TODAY, on_a_fixed_day
 from serving.weights import strict
+
+ROOT = Path(__file__).parents[2]
+OF_PROFILES = {
+    "smollm2-135m-instruct": "LlamaForCausalLM",
+    "qwen2.5-coder-1.5b-instruct": "Qwen2ForCausalLM",
+    "qwen2.5-coder-0.5b-instruct": "Qwen2ForCausalLM",
+    "llama-3.3-70b-instruct": "LlamaForCausalLM",
+    "qwen2.5-7b-instruct": "Qwen2ForCausalLM",
+    "qwen2.5-72b-instruct": "Qwen2ForCausalLM",
+    "gemma-3-27b-it": "Gemma3ForConditionalGeneration",
+    "gemma-4-31b-it": "Gemma4ForConditionalGeneration",
+    "qwen3-8b-fp8": "Qwen3ForCausalLM",
+    "qwen3-32b-fp8": "Qwen3ForCausalLM",
+    "qwen3.6-27b": "Qwen3_5ForConditionalGeneration",
+    "llama-4-scout": "Llama4ForConditionalGeneration",
+}
+"""Model of a bundled profile -> `architectures` in its config.json."""
+
+OTHERS = (
+    "Gemma3ForCausalLM",
+    "GptOssForCausalLM",
+    "MistralForCausalLM",
+    "Mistral3ForConditionalGeneration",
+)
 
 GOOD = """
 device = "cpu"
@@ -26,22 +57,29 @@ judge = "small"
 max_model_len = 4096
 """
 
-# Reads command lines (JSON) and answers with vLLM's parsed values or its error for each, then with
-# other facts about the installed vLLM. One process for all tests, since importing vLLM takes
-# seconds.
-PARSER = """
+# Reads {"lines": [...], "architectures": [...], "folders": [...]}; writes how vLLM parses each
+# command line, or its error; the module of each architecture, and any import problem; how vLLM
+# reads the configuration of each folder; and other facts. One process for all tests, since
+# importing vLLM takes seconds.
+VLLM = """
 import contextlib, io, json, os, sys
 import vllm.envs
 from huggingface_hub import constants
 from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+from vllm.model_executor.models.registry import ModelRegistry
 from vllm.reasoning import ReasoningParserManager
 from vllm.renderers.chat_utils import load_chat_template
+from vllm.transformers_utils.config import get_config, get_hf_text_config
+from vllm.transformers_utils.model_arch_config_convertor import (
+    MODEL_ARCH_CONFIG_CONVERTORS, ModelArchConfigConvertorBase,
+)
 from vllm.usage.usage_lib import is_usage_stats_enabled
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 from vllm.utils.network_utils import get_ip
 parser = make_arg_parser(FlexibleArgumentParser())
-replies = []
-for line in json.load(sys.stdin):
+given = json.load(sys.stdin)
+replies, known, read = [], {}, {}
+for line in given["lines"]:
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
@@ -50,7 +88,30 @@ for line in json.load(sys.stdin):
         replies.append(vars(parsed))
     except SystemExit:
         replies.append(complaint.getvalue().strip().splitlines()[-1])
+for name in given["architectures"]:
+    registered, problem = ModelRegistry.models[name], None
+    try:
+        registered.load_model_cls()
+    except ImportError as error:
+        cause = error  # transformers hides the module behind a text
+        while not cause.name and cause.__cause__:
+            cause = cause.__cause__
+        problem = cause.name or str(error)
+    known[name] = (registered.module_name, problem)
+for folder in given["folders"]:
+    config = get_config(folder, trust_remote_code=False)
+    by = MODEL_ARCH_CONFIG_CONVERTORS.get(config.model_type, ModelArchConfigConvertorBase)
+    found = by(config, get_hf_text_config(config)).convert()
+    read[folder] = {
+        "architectures": found.architectures,
+        "layers": found.total_num_hidden_layers,
+        "heads": found.total_num_kv_heads,
+        "head": found.head_size,
+        "vocabulary": found.vocab_size,
+    }
 facts = {
+    "known": known,
+    "read": read,
     "template": load_chat_template(TEMPLATE),
     "batch invariant": os.environ.get("VLLM_BATCH_INVARIANT") and vllm.envs.VLLM_BATCH_INVARIANT,
     "compiled": [vllm.envs.VLLM_USE_FLASHINFER_SAMPLER, vllm.envs.VLLM_ALLREDUCE_USE_FLASHINFER],
@@ -101,21 +162,63 @@ def _with_float32_head(options: EngineOptions) -> bool:
 TEMPLATE = on_a_fixed_day("{{ strftime_now('%Y') }}\n{{ 'a\\n' }}")
 
 
+def configurations() -> dict[str, Any]:
+    """Tiny configurations of each family, as transformers writes them."""
+    import transformers as t
+
+    sizes = {**SIZES, "head_dim": 16}
+    gemma = t.Gemma3TextConfig(**sizes)
+    return {
+        "LlamaForCausalLM": t.LlamaConfig(**SIZES),
+        "Qwen2ForCausalLM": t.Qwen2Config(**SIZES),
+        "Qwen3ForCausalLM": t.Qwen3Config(**sizes),
+        "Gemma3ForCausalLM": gemma,
+        "Gemma3ForConditionalGeneration": t.Gemma3Config(text_config=gemma.to_dict()),
+        "GptOssForCausalLM": t.GptOssConfig(**sizes, num_local_experts=2, num_experts_per_tok=1),
+        "Qwen3_5ForConditionalGeneration": t.Qwen3_5Config(text_config=sizes),
+        "Llama4ForConditionalGeneration": t.Llama4Config(text_config=sizes),
+        "MistralForCausalLM": t.MistralConfig(**sizes),
+        "Mistral3ForConditionalGeneration": t.Mistral3Config(
+            text_config=t.MistralConfig(**sizes).to_dict()
+        ),
+    }
+
+
 @pytest.fixture(scope="module")
-def vllm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """How the installed vLLM reads our command lines and environment."""
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Architecture -> a folder with its configuration; gpt-oss's says that it is quantised."""
+    found = {}
+    for name, config in configurations().items():
+        folder = tmp_path_factory.mktemp(name)
+        config.architectures = [name]
+        config.save_pretrained(folder)
+        if name == "GptOssForCausalLM":
+            file = folder / "config.json"
+            packed = {"quantization_config": {"quant_method": "mxfp4"}}
+            file.write_text(json.dumps(json.loads(file.read_text()) | packed))
+        found[name] = folder
+    return found
+
+
+@pytest.fixture(scope="module")
+def vllm(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the installed vLLM says."""
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
     folder = tmp_path_factory.mktemp("m")
     (folder / "config.json").write_text('{"vision_config": {"hidden_size": 8}}')
     model = Model(name="m", path=folder, digest="0" * 64)
-    lines = [["m", *arguments(model, options, port=8765)] for options in engines().values()]
+    given = {
+        "lines": [["m", *arguments(model, options, port=8765)] for options in engines().values()],
+        "architectures": [*dict.fromkeys(OF_PROFILES.values()), *OTHERS],
+        "folders": [str(folder) for folder in folders.values()],
+    }
     done = subprocess.run(
-        [sys.executable, "-c", f"TEMPLATE = {TEMPLATE!r}\n{PARSER}"],
-        input=json.dumps(lines),
+        [sys.executable, "-c", f"TEMPLATE = {TEMPLATE!r}\n{VLLM}"],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=500,
         check=False,
         env=variables(EngineOptions(gpu_memory_gib=1, batch_invariant=True), "k"),
     )
@@ -162,6 +265,40 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
         }
         meant |= {key: wanted for key, wanted in given.items() if wanted is not None}
         assert {key: values[key] for key in meant} == meant, name
+
+
+def locked(name: str) -> set[str]:
+    lines = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8").splitlines()
+    return {line.partition("==")[0] for line in lines if "==" in line}
+
+
+def test_the_architecture_of_every_profile_is_named_here() -> None:
+    models = {model for name in available() for model in load(name).engines}
+    assert models == OF_PROFILES.keys()
+
+
+def test_every_model_class_can_be_imported_with_what_the_gpu_lock_has(
+    vllm: dict[str, Any],
+) -> None:
+    missing = {name: problem for name, (_, problem) in vllm["known"].items() if problem}
+    on_gpus = {canonicalize_name(problem) for problem in missing.values()}
+    assert on_gpus <= locked("gpu") - locked("cpu"), missing
+    text = {"LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Gemma3ForCausalLM"}
+    assert not missing.keys() & text, "those run here as well"
+
+
+def test_configurations_are_read_as_vllm_reads_them(
+    vllm: dict[str, Any], folders: dict[str, Path]
+) -> None:
+    for name, folder in folders.items():
+        theirs = vllm["read"][str(folder)]
+        assert theirs["architectures"] == [name]
+        layers, heads, size = (theirs[key] for key in ("layers", "heads", "head"))
+        # One token with one number each: 2 * layers * heads * size bytes.
+        options = EngineOptions(kv_cache_dtype="fp8", max_model_len=1024)
+        per_token = weights._longest_prompt_gib(folder, options)
+        assert per_token * weights.GIB / 1024 == 2 * layers * heads * size, name
+        assert theirs["vocabulary"] == SIZES["vocab_size"]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,11 @@ from annotations import ENTRY, C, I, S, subject, write_run
 from commands import Contested, contents, table
 from playwright.sync_api import Browser, Page, expect
 
-from pipelines.annotation.sample import Labels, opened
+from pipelines.annotation.responses import to_label
+from pipelines.annotation.sample import Labels, Subject, opened
 from pipelines.cli.run import publish
+from pipelines.npov.example import NpovExample, Perspectives, read_annotated
+from pipelines.npov.responses import Drawn
 from pipelines.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[3]
@@ -137,6 +140,56 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
     contested.done("annotate", "out", "--results")
     (people,) = table(Path("out"), "annotation_people")
     assert (people["both"], people["agree"], people["alpha"]) == (20, 1, 1)
+
+
+def write_responses(count: int) -> Subject:
+    """A study of which the first three steps are done; its responses, to label for coverage."""
+    folder = RunFolder(Path("out"))
+    folder.begin("study.responses", {}, {})
+    folder.note("study.responses", {"told": ["Responses: 10."]})
+    for number in range(count):
+        given = Perspectives(topic="Dams", question="Dams?", pro=("They pay.",), con=("Fish die.",))
+        example = NpovExample(
+            **given.model_dump(), response=f"Supporters say that they pay. Number {number}."
+        )
+        drawn = Drawn(id=f"Dams/{number}", given=given, temperature=0.7, example=example)
+        folder.log("study.responses", Drawn).append(drawn)
+    return to_label(folder)[1]
+
+
+@pytest.mark.browser
+def test_two_people_label_the_responses_of_a_study(chromium: Browser, contested: Contested) -> None:
+    responses = write_responses(10)
+    # Anna says of six that nothing is left out, of four that an argument is; Ben sees one less.
+    says = {"anna": dict.fromkeys(responses.items, "1")}
+    says["anna"] |= dict.fromkeys(list(responses.items)[:4], "2")
+    says["ben"] = says["anna"] | {"Dams/0": "1"}
+    for annotator, keys in says.items():
+        for kind in ("hallucination", "coverage"):
+            with annotating("--kind", kind, "--annotator", annotator) as (process, address, lines):
+                assert lines == ["10 responses to label; 0 of them done\n"]
+                with shown(chromium, address, f"study.responses: {kind}") as page:
+                    expect(page.locator("#item")).to_contain_text("Fish die.")
+                    drawn = json.loads(
+                        Path(f"out/annotations/study.responses.{kind}/sample.json").read_text()
+                    )
+                    for item in drawn["items"]:
+                        page.keyboard.press(keys[item] if kind == "coverage" else "1")
+                    expect(page.locator("#done")).to_have_text("all labelled")
+                process.send_signal(signal.SIGINT)
+                assert process.wait(60) == 0
+    contested.done("annotate", "out", "--results")
+    _, people = table(Path("out"), "annotation_people")
+    # 20 labels, 13 and 7 of a kind; one response of two labels that differ:
+    # D_o = 2 / 20, D_e = (400 - 169 - 49) / 380.
+    assert people["annotators"] == "anna, ben"
+    assert people["alpha"] == pytest.approx(1 - 0.1 / (182 / 380))
+    labels = {each.id: each for each in read_annotated(Path("out/study.labels.jsonl"))}
+    errors = [labels[f"Dams/{number}"].coverage for number in range(10)]
+    assert errors == ["ambiguous", *["full"] * 3, *["none"] * 6]
+    votes = {name: vote.coverage for name, vote in labels["Dams/0"].votes.items()}
+    assert votes == {"anna": "full", "ben": "none"}
+    assert {each.hallucination for each in labels.values()} == {"none"}
 
 
 def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+from dataclasses import replace
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from pipelines.report.table import (
     json_text,
     markdown,
     shown,
+    without_zeros,
 )
 from pipelines.report.texts import one_line, visible
 
@@ -129,3 +132,17 @@ def test_csv_holds_nothing_that_a_terminal_obeys() -> None:
     shown = csv_text(small(("It fell.\x1b[2J\x9b\0", None, None)))
     assert "It fell.␛[2J\ufffd␀" in shown
     assert visible(shown) == shown
+
+
+def test_a_page_names_the_counts_of_a_wide_table_that_are_all_0_in_a_note() -> None:
+    names = [f"c{number}" for number in range(12)]
+    rows = [{name: int(name in row) for name in names} for row in ("c1 c2", "c2")]
+    table = Table.of(
+        rows, name="t", title="T", columns=[Column(n, n.upper(), itemgetter(n)) for n in names]
+    )
+    on_page = without_zeros(table)
+    assert [column.key for column in on_page.columns] == ["c0", "c1", "c2"]
+    assert on_page.rows == ((0, 1, 1), (0, 0, 1))
+    assert on_page.notes == ("0 in all rows: c3, c4, c5, c6, c7, c8, c9, c10, c11.",)
+    narrow = replace(table, columns=table.columns[:5], rows=tuple(row[:5] for row in table.rows))
+    assert without_zeros(narrow) == narrow
