@@ -213,24 +213,6 @@ def of_topic(name: str, topic: str, length: float, count: float, error: Error) -
     return made.model_copy(update={"topic": topic, "detectors": scores})
 
 
-def test_what_reads_nothing_stands_in_the_same_table() -> None:
-    added = result("x+added", hallucination="full")
-    surplus = {COUNT: ErrorScores(hallucination=1, coverage=-1), LENGTH: ErrorScores()}
-    made = tables(
-        baselines=[
-            *(of_topic(name, name, 50, 0, "none") for name in ("dams", "wolves")),
-            *(of_topic(f"{name}+both", name, 50, 0, "full") for name in ("dams", "wolves")),
-            added.model_copy(update={"topic": "dams", "detectors": surplus}),
-        ]
-    )
-    found = rows(made["npov_detection"])
-    counted = found["Paraphrased synthetic argument count"]
-    assert value(counted["hallucination"]) == pytest.approx((2 + 2 * 0.5 * 2) / (3 * 2))
-    assert (counted["hallucination_errors"], counted["topics"]) == (3, 2)
-    assert {row["error_free"] for row in found.values()} == {2}
-    assert not made.keys() & {"npov_comparisons"}, "two that read nothing are not compared"
-
-
 def test_intervals_and_p_are_by_topic() -> None:
     topics = ("dams", "wolves", "trains", "schools")
     right = [of_topic(topic, topic, n, 1, "none") for n, topic in enumerate(topics)]
