@@ -62,15 +62,6 @@ def test_the_two_rules_of_str_em_by_hand() -> None:
     assert str_em([], text) is None
 
 
-def test_items_of_a_list_by_hand() -> None:
-    assert list_items("Alder Bridge, the Dam 3 ,, The, Dam 4.,..") == [
-        "Alder Bridge",
-        "the Dam 3",
-        "Dam 4.",
-    ]
-    assert list_items(" .") == []
-
-
 def test_a_list_by_hand() -> None:
     """Three of four items are correct, two of them aliases of one answer: two of four answers."""
     items = ["old Alder Bridge", "Alder Bridge", "the dam 3", "Reed"]
@@ -80,12 +71,3 @@ def test_a_list_by_hand() -> None:
     assert list_precision([], GOLD) == list_recall([], GOLD) == list_f1(0, 0) == 0
     with pytest.raises(ValueError, match="needs a gold answer"):
         list_recall(items, [])
-
-
-def test_five_answers_of_seven_are_enough() -> None:
-    gold = [[f"Dam {n}"] for n in range(7)]
-    items = [f"dam {n}" for n in range(5)]
-    assert list_recall(items, gold) == 5 / 7
-    assert list_recall(items, gold, most=5) == 1
-    assert list_recall(items[:3], gold, most=5) == 3 / 5
-    assert list_recall(items[:1], gold[:2], most=5) == 1 / 2

@@ -115,12 +115,6 @@ def test_windows_are_joined_by_what_suits_them_and_single_ones_are_left_alone() 
     assert single.calibration.aggregation == "noisy-or"
 
 
-def test_windows_of_the_base_stay() -> None:
-    base = Calibration(window_tokens=96, overlap=2)
-    made = calibrate(boasting(600), base).calibration
-    assert (made.window_tokens, made.overlap) == (96, 2)
-
-
 def test_too_few_pairs_or_labels_are_refused() -> None:
     with pytest.raises(InputError, match="at least 30 are needed"):
         calibrate(boasting(45), Calibration())

@@ -13,7 +13,6 @@ from nli.calibration import (
     apply,
     fit_isotonic,
     fit_temperature,
-    negative_log_likelihood,
     risk_curve,
     softmax,
 )
@@ -44,19 +43,6 @@ def test_temperature_worked_by_hand() -> None:
     # 0.75 and the second's 0.25: 3 / T = log 3.
     rows = [[3.0, 0.0, -200.0]] * 4
     assert fit_temperature(rows, [S, S, S, R]) == pytest.approx(3 / log(3), rel=1e-3)
-
-
-def test_likelihood_worked_by_hand() -> None:
-    rows = [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]
-    assert negative_log_likelihood(rows, [S, R]) == pytest.approx((log(2) + log(4)) / 2)
-
-
-@given(logits.flatmap(labelled))
-def test_no_other_temperature_is_likelier(data: tuple[list[list[float]], list[Label]]) -> None:
-    rows, gold = data
-    best = negative_log_likelihood(softmax(rows, fit_temperature(rows, gold)), gold)
-    for other in (0.1, 0.5, 1.0, 2.0, 10.0):
-        assert best <= negative_log_likelihood(softmax(rows, other), gold) + 1e-4
 
 
 # Isotonic regression

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.metrics.calibration import brier, ece
-from pipelines.metrics.estimate import Estimate, proportion
+from pipelines.metrics.estimate import proportion
 from pipelines.metrics.rates import accuracy, confusion, f1, f1_by_label, macro_f1
 
 LABELS = ("support", "refute", "irrelevant")
@@ -64,11 +64,6 @@ def test_macro_f1_worked_by_hand() -> None:
 def test_a_label_that_never_occurs_is_no_zero() -> None:
     assert defined(macro_f1(["support", "refute"], ["support", "refute"], LABELS)).value == 1
     assert f1_by_label(((1, 0, 0), (0, 1, 0), (0, 0, 0)))[2] is None
-
-
-def test_macro_f1_of_nothing_and_of_one() -> None:
-    assert macro_f1([], [], LABELS) is None
-    assert macro_f1(["support"], ["support"], LABELS) == Estimate(1, None, None, 1)
 
 
 @settings(max_examples=30)

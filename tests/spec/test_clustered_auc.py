@@ -1,6 +1,5 @@
-"""AUCs by clusters: worked by hand, and interval coverage."""
+"""AUCs by clusters: worked by hand, and beside those of single examples."""
 
-import numpy as np
 import pytest
 from estimates import defined, ends
 from hypothesis import given, settings
@@ -60,21 +59,3 @@ def test_values_are_those_of_roc_auc(rows: list[tuple[str, bool, int, int]]) -> 
     assert gain.difference.value == pytest.approx(one - other)
     assert gain.p == pytest.approx(turned.p)
     assert 0 < gain.p <= 1
-
-
-def test_detectors_that_differ_by_chance_alone_have_a_small_p_as_often_as_it_says() -> None:
-    random = np.random.default_rng(3)
-    small = covered = 0
-    for _ in range(24):
-        labels = np.tile([True, False], 60)
-        topics = np.repeat(np.arange(20), 6)
-        shared = labels + random.normal(size=20)[topics] * 0.7
-        first, second = (shared + random.normal(size=120) for _ in range(2))
-        found = clustered_difference(
-            first.tolist(), second.tolist(), labels.tolist(), topics.tolist()
-        )
-        small += defined(found).p < 0.1
-        low, high = ends(defined(found).difference)
-        covered += low <= 0 <= high
-    assert small <= 5
-    assert covered >= 20

@@ -1,10 +1,6 @@
-"""Figures of Conflict Detection: hand-worked examples and properties (ConflictScore, Table 2)."""
-
-from fractions import Fraction
+"""Figures of Conflict Detection, worked by hand (ConflictScore, Table 2)."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipelines.conflictscore.detection.detect import (
     Verdict,
@@ -16,12 +12,6 @@ from pipelines.conflictscore.detection.detect import (
     recall,
 )
 from pipelines.metrics.estimate import Estimate
-
-decisions = st.lists(
-    st.builds(Verdict, truth=st.booleans(), found=st.booleans(), group=st.integers(0, 20)),
-    min_size=1,
-    max_size=60,
-)
 
 
 def many(tp: int, fp: int, fn: int, tn: int) -> list[Verdict]:
@@ -66,24 +56,6 @@ def test_what_cannot_be_known_is_none() -> None:
     assert accuracy_without_conflict(many(3, 0, 3, 0)) is None
     assert f1_score(many(0, 0, 0, 4)) is None
     assert accuracy([]) is None
-
-
-@given(decisions)
-def test_f1_is_the_harmonic_mean_within_its_interval(verdicts: list[Verdict]) -> None:
-    hits = sum(verdict.truth and verdict.found for verdict in verdicts)
-    misses = sum(verdict.truth != verdict.found for verdict in verdicts)
-    score = f1_score(verdicts)
-    if score is None:
-        assert hits + misses == 0
-        return
-    assert score.value == pytest.approx(float(Fraction(2 * hits, 2 * hits + misses)))
-    if hits:
-        p, r = value(precision(verdicts)), value(recall(verdicts))
-        assert score.value == pytest.approx(2 * p * r / (p + r))
-    if score.low is not None and score.high is not None:
-        assert 0 <= score.low <= score.value <= score.high <= 1
-    else:
-        assert len({each.group for each in verdicts}) == 1
 
 
 def test_groups_widen_intervals() -> None:

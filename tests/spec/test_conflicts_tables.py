@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.metrics import MAJORITY, Part
+from pipelines.conflicts.metrics import Part
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import (
     Adherence,
@@ -159,13 +159,6 @@ def test_accuracy() -> None:
     (interval,) = records(tables()["conflicts_types"], classifier=RULE)
     assert isinstance(interval["accuracy"], Estimate)
     assert interval["accuracy"].n == 7
-
-
-def test_the_most_frequent_type() -> None:
-    found = record(tables()["conflicts_types"], classifier=MAJORITY)
-    # Outdated: 4 of 8 typed queries.
-    assert only(found, "queries", "untyped", "accuracy") == [9, 1, 1 / 2]
-    assert found["writer"] is None
 
 
 def test_answers() -> None:

@@ -76,19 +76,6 @@ def test_the_interval_is_cut_to_the_range_of_the_values() -> None:
     assert ends(mean([0.0, 0.0, 1.0], bounds=(0, 1))) == (0, 1)
 
 
-def test_clustered_mean_equals_statsmodels() -> None:
-    regression = pytest.importorskip("statsmodels.api")
-    random = np.random.default_rng(7)
-    clusters = random.integers(0, 9, 60)
-    values = random.normal(size=9)[clusters] + random.normal(size=60)
-    fit = regression.OLS(values, np.ones(60)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
-    )
-    assert ends(mean(values.tolist(), clusters.tolist())) == pytest.approx(
-        tuple(fit.conf_int()[0]), abs=1e-9
-    )
-
-
 # Paired difference
 
 

@@ -202,15 +202,6 @@ def test_words_of_the_other_kind_of_error_are_left_out() -> None:
     assert found["Ambiguous organic ROUGE"]["coverage_words"] == 1
 
 
-def test_perfect_areas_have_no_p_of_areas() -> None:
-    wrong = result("w", coverage="full", rouge=(0.1, 0.9), salience=(0.1, 0.1))
-    made = tables(small=[*RIGHT, wrong])["npov_comparisons"]
-    (row,) = (row for row in made.rows if row[1] == "coverage")
-    assert row[4] == Estimate(1, None, None, 3)
-    assert isinstance(row[5], float)
-    assert row[7] is None
-
-
 def of_topic(name: str, topic: str, length: float, count: float, error: Error) -> NpovResult:
     """A response with this word count and surplus of sentences, with no errors or both kinds."""
     scores = {
@@ -220,31 +211,6 @@ def of_topic(name: str, topic: str, length: float, count: float, error: Error) -
     }
     made = result(name, hallucination=error, coverage=error)
     return made.model_copy(update={"topic": topic, "detectors": scores})
-
-
-def test_what_reads_nothing_stands_in_the_same_table() -> None:
-    added = result("x+added", hallucination="full")
-    surplus = {COUNT: ErrorScores(hallucination=1, coverage=-1), LENGTH: ErrorScores()}
-    made = tables(
-        baselines=[
-            *(of_topic(name, name, 50, 0, "none") for name in ("dams", "wolves")),
-            *(of_topic(f"{name}+both", name, 50, 0, "full") for name in ("dams", "wolves")),
-            added.model_copy(update={"topic": "dams", "detectors": surplus}),
-        ]
-    )
-    found = rows(made["npov_detection"])
-    counted = found["Paraphrased synthetic argument count"]
-    assert value(counted["hallucination"]) == pytest.approx((2 + 2 * 0.5 * 2) / (3 * 2))
-    assert (counted["hallucination_errors"], counted["topics"]) == (3, 2)
-    assert {row["error_free"] for row in found.values()} == {2}
-    assert not made.keys() & {"npov_comparisons"}, "two that read nothing are not compared"
-
-
-def test_a_baseline_that_an_older_run_lacks_is_taken_from_another() -> None:
-    own = [of_topic("dams", "dams", 50, 0, "none"), of_topic("dams+both", "dams", 50, 1, "full")]
-    older = [each.model_copy(update={"detectors": {}}) for each in own]
-    found = rows(tables(older=older, baselines=own)["npov_detection"])
-    assert value(found["Paraphrased synthetic argument count"]["hallucination"]) == 1
 
 
 def test_intervals_and_p_are_by_topic() -> None:

@@ -1,11 +1,9 @@
-"""McNemar's exact test, the sign-flip test and clustered differences, by hand and by property."""
+"""McNemar's exact test, the sign-flip test and clustered differences, by hand."""
 
 from math import comb, isclose, sqrt
 
 import pytest
 from estimates import defined
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipelines.metrics.estimate import mcnemar, paired_difference, sign_flip
 from pipelines.report.compare import compare
@@ -56,29 +54,3 @@ def test_a_clustered_difference_by_hand() -> None:
 def test_mcnemar_of_clusters_is_refused() -> None:
     with pytest.raises(ValueError, match="independent"):
         compare({1: 1.0}, {1: 0.0}, "McNemar", clusters={1: 1})
-
-
-VALUES = st.dictionaries(
-    st.integers(0, 30),
-    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])),
-    min_size=2,
-    max_size=9,
-)
-
-
-@given(VALUES)
-def test_copies_of_examples_tell_nothing_new_once_clustered(
-    pairs: dict[int, tuple[float, float]],
-) -> None:
-    one, other = ({key: pair[side] for key, pair in pairs.items()} for side in (0, 1))
-    alone = compare(one, other, "sign flips")
-    assert compare(one, other, "sign flips", clusters={key: key for key in one}) == alone
-    first, second = (
-        {(key, copy): value for key, value in own.items() for copy in (0, 1)}
-        for own in (one, other)
-    )
-    clustered = compare(first, second, "sign flips", clusters={key: key[0] for key in first})
-    assert clustered.p == alone.p
-    for end in ("value", "low", "high"):
-        ends = [getattr(defined(each.difference), end) for each in (alone, clustered)]
-        assert isclose(*ends, abs_tol=1e-9)

@@ -13,7 +13,6 @@ from pipelines.data.records import Document
 from pipelines.madam_rag import build as building
 from pipelines.madam_rag.build import (
     Stated,
-    shape,
     stated,
     supports,
     swapped,
@@ -137,26 +136,6 @@ def test_where_nothing_else_is_found_a_copy_is_changed(
 
 
 # Answers that can replace each other.
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("July 15, 1905", "#-#-#"),
-        ("15th of July 1905", "#-#-#"),
-        ("1905", "#"),
-        ("9,523", "#"),
-        ("3,559 people", "# people"),
-        ("1.2 million people", "# people"),
-        ("Fall of 2010", "fall of #"),
-        ("Mary Oake", "name"),
-        ("Duke of York", "name"),
-        ("American football", "words"),
-        ("a film", "words"),
-    ],
-)
-def test_the_shape_of_an_answer(answer: str, expected: str) -> None:
-    assert shape(answer) == expected
 
 
 @pytest.mark.parametrize(

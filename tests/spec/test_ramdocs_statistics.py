@@ -55,22 +55,6 @@ def test_worked_by_hand(name: str, value: float, n: int) -> None:
     assert (estimate.value, estimate.n) == pytest.approx((value, n))
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("documents", {4: 1, 5: 1, 6: 1}),
-        ("gold answers", {1: 1, 2: 2}),
-        ("wrong answers", {0: 1, 1: 1, 2: 1}),
-        # 3/1, 2/2, 4/2
-        ("documents per gold answer", {1: 1, 2: 1, 3: 1}),
-        # The third question has no wrong answer.
-        ("documents per wrong answer", {0.5: 1, 2: 1}),
-    ],
-)
-def test_how_many_questions_have_so_many(name: str, expected: dict[float, int]) -> None:
-    assert by_name(statistics(THREE))[name].distribution == expected
-
-
 def test_what_does_not_grow_with_gold_answers_agrees_on_half_the_release(
     released_data: Path,
 ) -> None:

@@ -1,11 +1,7 @@
 """Which claim a writer is told about, worked by hand."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from pipelines.conflictscore.regeneration import worst_claim
-from pipelines.conflictscore.scores import contradiction_ratio
-from pipelines.judge.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation
 
 S, C, N, X = Relation
 
@@ -24,13 +20,3 @@ def test_the_worst_claim_is_the_most_contradicted_of_those_in_conflict() -> None
 
 def test_an_unreadable_judgement_hides_no_conflict() -> None:
     assert worst_claim([[N, S], [S, X, C]]) == 1
-
-
-@given(st.lists(st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=5), max_size=6))
-def test_no_claim_in_conflict_is_worse(claims: list[list[Relation]]) -> None:
-    worst = worst_claim(claims)
-    in_conflict = [each for each in claims if conflicting(each)]
-    assert (worst is None) == (not in_conflict)
-    if worst is not None:
-        highest = max(contradiction_ratio(each) or 0 for each in in_conflict)
-        assert contradiction_ratio(claims[worst]) == highest

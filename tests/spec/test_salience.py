@@ -121,17 +121,6 @@ maps = arrays(
 )
 
 
-@given(maps, st.floats(0.1, 10))
-def test_normalised_columns_are_shares_whatever_their_sign_and_scale(
-    salience: np.ndarray, factor: float
-) -> None:
-    found = normalised(salience)
-    assert (found >= 0).all()
-    for column, before in zip(found.T, salience.T, strict=True):
-        assert column.sum() == pytest.approx(1 if before.any() else 0)
-    assert normalised(-factor * salience) == pytest.approx(found)
-
-
 @given(maps, st.sampled_from(["max", "negative_entropy"]))
 def test_scores_stay_between_zero_and_one(salience: np.ndarray, aggregation: str) -> None:
     words = normalised(salience)
@@ -143,11 +132,3 @@ def test_scores_stay_between_zero_and_one(salience: np.ndarray, aggregation: str
         error = hallucination_error(np.clip(scores, 0, 1))
         assert error is not None
         assert 0 <= error <= 1
-
-
-@given(maps)
-def test_a_mean_is_below_the_arithmetic_one_in_any_order_of_words(salience: np.ndarray) -> None:
-    words = normalised(salience)
-    scores, reversed_ = contributions(words), contributions(words[::-1, ::-1])
-    assert average(scores) <= scores.mean() + 1e-12
-    assert coverage_error([scores]) == pytest.approx(coverage_error([reversed_]))

@@ -6,13 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import NpovExample
-from pipelines.npov.similarity import SentenceEmbeddings, cosines
-from pipelines.retrieval.dense import Embedder, default_embedder
+from pipelines.npov.similarity import SentenceEmbeddings
+from pipelines.retrieval.dense import Embedder
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?",
@@ -49,30 +46,3 @@ def test_an_example_worked_by_hand() -> None:
     assert found.errors("mean").hallucination == pytest.approx(1 - (1 + HALF) / 2)
     compare(EXAMPLE)
     assert len(encoder.read) == len(VECTORS), "a text is read once"
-
-
-def test_by_the_encoder_that_is_installed() -> None:
-    path = default_embedder()
-    if path is None:
-        pytest.skip("all-MiniLM-L6-v2 is not installed")
-    compare = SentenceEmbeddings(Embedder(path, device="cpu"))
-    said = "Supporters say that it holds water. Critics counter that salmon cannot pass."
-    right = compare(EXAMPLE.model_copy(update={"response": said})).errors("least")
-    wrong = compare(EXAMPLE).errors("least")
-    assert right.hallucination is not None and wrong.hallucination is not None
-    assert right.coverage is not None and wrong.coverage is not None
-    assert right.hallucination < 0.3 < wrong.hallucination
-    assert right.coverage < 0.3 < wrong.coverage
-
-
-unit = arrays(float, (3, 4), elements=st.floats(0.125, 1, width=32)).map(
-    lambda each: each / np.linalg.norm(each, axis=1, keepdims=True)
-)
-
-
-@given(unit, unit)
-def test_cosines_keep_to_their_range_and_turn_over(one: np.ndarray, other: np.ndarray) -> None:
-    found = cosines(one, other)
-    assert (np.abs(found) <= 1).all()
-    assert found == pytest.approx(cosines(other, one).T)
-    assert cosines(one, one).diagonal() == pytest.approx(1)

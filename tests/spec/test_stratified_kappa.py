@@ -3,9 +3,6 @@
 from math import sqrt
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from pipelines.metrics.agreement import stratified_kappa, stratified_share
 from pipelines.metrics.estimate import Estimate
@@ -25,28 +22,6 @@ def test_by_hand() -> None:
     assert found.n == 4
     assert found.low is not None
     assert found.low < 1 / 3
-
-
-def cohen_kappa(pairs: list[tuple[str, str]]) -> float | None:
-    """scikit-learn's kappa; None if both give every example the same label."""
-    one, other = zip(*pairs, strict=True)
-    return float(cohen_kappa_score(one, other)) if len({*one, *other}) > 1 else None
-
-
-RATED = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=9)
-
-
-@settings(max_examples=25)
-@given(RATED, RATED)
-def test_strata_drawn_at_one_rate_count_as_one(
-    one: list[tuple[str, str]], other: list[tuple[str, str]]
-) -> None:
-    sizes = {"one": 5 * len(one), "other": 5 * len(other)}
-    found = stratified_kappa({"one": one, "other": other}, sizes)
-    known = cohen_kappa([*one, *other])
-    assert (found is None) == (known is None)
-    if found is not None and known is not None:
-        assert found.value == pytest.approx(known)
 
 
 def test_full_agreement_has_no_interval() -> None:
@@ -73,14 +48,6 @@ def test_share_by_hand() -> None:
     half = Z * sqrt(2 * small + large * (3 / 22 + 1 / 14))
     assert (found.value, found.n) == (0.25, 20)
     assert (found.low, found.high) == pytest.approx((0.262 - half, 0.262 + half))
-
-
-def test_a_small_sample_of_one_stratum_has_the_interval_of_agresti_and_coull() -> None:
-    """That is p~ -+ z sqrt(p~ (1 - p~) / 14) for 10 examples, with p~ = (x + 2) / 14."""
-    found = stratified_share([([T] + [F] * 9, 10**6)])
-    assert found is not None
-    assert found.value == pytest.approx(0.1)
-    assert found.high == pytest.approx(3 / 14 + Z * sqrt(3 / 14 * 11 / 14 / 14), rel=1e-4)
 
 
 def test_a_share_is_certain_if_all_is_known_and_unknown_if_a_stratum_is() -> None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nli.labels import Label
 from nli.pairs import Pair
@@ -84,10 +82,3 @@ def test_what_the_tagger_refuses_is_said() -> None:
 )
 def test_who_says_it_is_no_part_of_what_is_said(sentence: str, said: str) -> None:
     assert what_is_said(sentence) == said
-
-
-@given(st.text(max_size=80))
-def test_what_is_said_ends_the_sentence(sentence: str) -> None:
-    found = what_is_said(sentence)
-    assert sentence.endswith(found)
-    assert bool(found) == bool(sentence)

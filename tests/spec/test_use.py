@@ -4,9 +4,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from pipelines.npov.example import Side
 from pipelines.npov.result import ErrorScores
@@ -45,33 +42,3 @@ def test_sentences_have_the_mean_of_their_words() -> None:
     words = np.array([[1.0, 3.0, 5.0], [0.0, 0.0, 6.0]])
     assert by_part(words, [2, 0, 1]).tolist() == [[2, 5], [0, 6]], "one has no words"
     assert by_part(words[:, :0], [0]).shape == (2, 0)
-
-
-matrices = arrays(float, (3, 4), elements=st.floats(0, 1, width=16))
-
-
-@given(matrices, st.permutations(range(4)), st.sampled_from(POOLS))
-def test_the_order_of_sentences_is_nothing(rests: np.ndarray, order: list[int], pool: Pool) -> None:
-    one, other = (Use(SIDES, each, each).errors(pool) for each in (rests, rests[:, order]))
-    assert one.hallucination == pytest.approx(other.hallucination)
-    assert one.coverage == pytest.approx(other.coverage)
-
-
-@given(matrices, matrices, st.sampled_from(POOLS))
-def test_who_rests_on_arguments_more_errs_less(
-    rests: np.ndarray, more: np.ndarray, pool: Pool
-) -> None:
-    one, other = (Use(SIDES, each, each).errors(pool) for each in (rests, rests + more))
-    assert other.hallucination is not None and one.hallucination is not None
-    assert other.coverage is not None and one.coverage is not None
-    assert other.hallucination <= one.hallucination + 1e-9
-    assert other.coverage <= one.coverage + 1e-9
-
-
-@given(matrices)
-def test_the_least_is_no_more_than_the_mean(rests: np.ndarray) -> None:
-    mean, least = (Use(SIDES, rests, rests).errors(pool) for pool in POOLS)
-    assert mean.hallucination is not None and least.hallucination is not None
-    assert mean.coverage is not None and least.coverage is not None
-    assert least.hallucination >= mean.hallucination - 1e-9
-    assert least.coverage >= mean.coverage - 1e-9

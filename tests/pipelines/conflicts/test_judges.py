@@ -1,17 +1,12 @@
 """The judges of answers, with a judge whose labels are known."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conflicts_endpoint import asking
 from known_labels import KnownLabels
-from scripted import fenced_text
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import (
@@ -24,19 +19,15 @@ from pipelines.conflicts.judges import (
     prompted_model,
 )
 from pipelines.conflicts.result import (
-    Adherence,
     Answer,
     Grounds,
-    Inclusion,
     Sentence,
-    SentenceGrounding,
     Verdicts,
 )
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
 from pipelines.judge.judgement import Relation
-from serving.client import Client
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -146,99 +137,42 @@ async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
 
 # Replies that cannot be read: every judge alike.
 
-Verdict = Adherence | Inclusion | SentenceGrounding
 
+def odd(value: object) -> dict[str, object]:
+    """A reply that is right but for its verdict."""
+    return {"reason": "r", "quote": "q", "adheres": value, "included": value, "verdict": value}
 
-@dataclass(frozen=True)
-class Judging:
-    """A judge, asked of a text that stands in a fence of its prompt.
-
-    `no` is a readable reply; `wrong` are replies that are JSON and not what was asked for.
-    """
-
-    ask: Callable[[Client, str], Awaitable[Verdict]]
-    fence: str
-    no: dict[str, object]
-    wrong: tuple[object, ...]
-
-
-async def _behaves(client: Client, text: str) -> Verdict:
-    return await behaviour(ASKED.query, ConflictType.OUTDATED, text, prompted_model(client))
-
-
-async def _includes(client: Client, text: str) -> Verdict:
-    return await inclusion(ASKED.query, "1856", text, prompted_model(client))
-
-
-async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
-    answer = said(Sentence(text=text, cites=cites))
-    return (await grounding(answer, asked(), prompted_model(client))).sentences[0]
-
-
-def _wrong(name: str) -> tuple[object, ...]:
-    good = {"reason": "r", "quote": "q"}
-    return (
-        *({**good, name: value} for value in ("yes", "true", 1, None, [True], {"is": True})),
-        good,
-        {name: True},
-        [{**good, name: True}, {**good, name: False}],
-        True,
-        "YES",
-        {"reason": 7, name: True},
-    )
-
-
-JUDGES = {
-    "behaviour": Judging(_behaves, "ANSWER", {"reason": "r", "adheres": False}, _wrong("adheres")),
-    "recall": Judging(_includes, "ANSWER", {"reason": "r", "included": False}, _wrong("included")),
-    "grounding": Judging(
-        _grounded,
-        "SENTENCE",
-        {"quote": "", "reason": "r", "verdict": "contradictory"},
-        _wrong("verdict"),
-    ),
-    "grounding, uncited": Judging(
-        partial(_grounded, cites=()),
-        "SENTENCE",
-        {"reason": "r", "verdict": "unsupported"},
-        # Nothing can support a sentence without sources.
-        (*_wrong("verdict"), {"reason": "r", "verdict": "supported"}),
-    ),
-}
 
 UNREADABLE = (
     "",
     "The answer adheres to the expected behaviour, so: true.",
     "YES",
-    '```json\n{"reason": "r", "adheres": true, "included": true}\n```\n'
-    '{"reason": "r", "adheres": false, "included": false}',  # which of them?
-    "null",
+    json.dumps(odd(True))[:-1],
+    f"```json\n{json.dumps(odd(True))}\n```\n{json.dumps(odd(False))}",  # which of them?
+    *map(json.dumps, map(odd, ("yes", "true", 1, None, [True], {"is": True}))),
+    *map(json.dumps, ({"reason": "r", "quote": "q"}, [odd(True), odd(False)], True, None, "YES")),
+    json.dumps(odd(True) | {"reason": 7}),
 )
 
 
-@pytest.mark.parametrize("name", JUDGES)
-async def test_replies_that_cannot_be_read_are_no_verdict(name: str, tmp_path: Path) -> None:
-    judging = JUDGES[name]
-    whole = json.dumps(judging.no)
-    cut = [whole[:place] for place in (1, len(whole) // 2, len(whole) - 1)]
-    replies = [*UNREADABLE, *cut, *map(json.dumps, judging.wrong)]
-
-    def reply(request: dict[str, Any]) -> str:
-        """The reply whose number the text names."""
-        return replies[int(fenced_text(request, judging.fence).removeprefix("It is number "))]
-
-    async with asking(tmp_path, reply) as (client, _):
-        verdicts = await asyncio.gather(
-            *(judging.ask(client, f"It is number {number}") for number in range(len(replies)))
-        )
-    for sent, verdict in zip(replies, verdicts, strict=True):
-        assert _said(verdict) is None, sent
-        assert verdict.raw == sent
+@pytest.mark.parametrize("reply", UNREADABLE)
+async def test_replies_that_cannot_be_read_are_no_verdict(reply: str, tmp_path: Path) -> None:
+    answer = said(Sentence(text="It is.", cites=(1,)), Sentence(text="It cites nothing."))
+    async with asking(tmp_path, lambda _: reply) as (client, _):
+        by = prompted_model(client)
+        adherence = await behaviour(ASKED.query, ConflictType.OUTDATED, "In 1856.", by)
+        included = await inclusion(ASKED.query, "1856", "It is old.", by)
+        grounded = (await grounding(answer, asked(), by)).sentences
+    assert [adherence.adheres, included.included, *(one.grounds for one in grounded)] == [None] * 4
+    for verdict in (adherence, included, *grounded):
+        assert verdict.raw == reply
         assert verdict.problem
         assert "\n" not in verdict.problem
 
 
-def _said(verdict: Verdict) -> bool | Grounds | None:
-    if isinstance(verdict, Adherence):
-        return verdict.adheres
-    return verdict.included if isinstance(verdict, Inclusion) else verdict.grounds
+async def test_what_cites_nothing_is_never_supported(tmp_path: Path) -> None:
+    reply = json.dumps({"reason": "r", "verdict": "supported"})
+    async with asking(tmp_path, lambda _: reply) as (client, _):
+        answer = said(Sentence(text="It was built in 1856."))
+        (found,) = (await grounding(answer, asked(), prompted_model(client))).sentences
+    assert (found.grounds, found.raw) == (None, reply)

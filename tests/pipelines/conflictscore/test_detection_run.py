@@ -81,21 +81,6 @@ EXAMPLES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("letters", "status", "conflict"),
-    [
-        ("c s s i", "labelled", True),
-        ("c i", "labelled", False),
-        ("s c x", "labelled", True),
-        ("s x", "invalid", None),
-    ],
-)
-async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bool | None) -> None:
-    result = await detect(example("one", letters, conflict=True), Letters())
-    assert (result.status, result.conflict) == (status, conflict)
-    assert [each.relation for each in result.judgements] == [LETTERS[w] for w in letters.split()]
-
-
 # Baselines
 
 

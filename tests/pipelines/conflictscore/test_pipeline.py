@@ -115,11 +115,6 @@ async def test_an_unreadable_decomposition_is_kept_with_its_raw_text(
     assert len(scripted.requests) == 1
 
 
-async def test_the_whole_response_can_be_the_claim(client: Client, scripted: Scripted) -> None:
-    assert (await score(client, claims="whole")).claims == (RESPONSE,)
-    assert len(scripted.requests) == 3
-
-
 async def test_repeated_salient_claims_take_no_place_of_k(
     client: Client, scripted: Scripted
 ) -> None:

@@ -1,6 +1,5 @@
 """Which pairs of claim and document people can label, and what they see of them."""
 
-from pipelines import papers
 from pipelines.conflictscore.relations import of_response
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
@@ -65,9 +64,3 @@ def test_documents_are_named_where_a_claim_names_one_as_the_judge_read_them() ->
     )
     (one,) = of_response(result)
     assert one.shown[-1] == ("Document", "Document 2\n\nOpened 1936.")
-
-
-def test_every_experiment_that_judges_pairs_of_its_own_says_so() -> None:
-    names = {"conflictscore", "conflict-detection", "both-sides", "report-writing"}
-    every = {name: papers.experiment(name).labellings for name in papers.EXPERIMENTS}
-    assert {name for name, own in every.items() if "relation" in own} == names

@@ -1,4 +1,4 @@
-"""An evaluation over a data set: files, resuming, tables, page."""
+"""An evaluation over a data set: failures, formats, files."""
 
 import asyncio
 import json
@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels, TooLong
-from pages import Reading, published
-from playwright.sync_api import expect
+from pages import published
 
 from pipelines.conrag import data as datasets
 from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT, in_claims
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.metrics import Results
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings, Scope
@@ -24,40 +22,24 @@ from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.judgement import Judgements, Relation
-from pipelines.report.explorer import render
 from pipelines.retrieval.index import Retrieved
 from pipelines.runs.folder import RunFolder
 
-S, C, I, X = Relation  # noqa: E741
 PASSAGES = {
     "s1": "The bridge at Rowle was opened in 1932.",
     "s2": "In 1932 the mayor opened it to traffic.",
-    "c1": "The bridge was not opened before 1936.",
     "i1": "Ferries cross the river at Rowle.",
-    "x1": "The bridge is of stone.",
 }
-
-
-def query(name: str, *ids: str, stance: Stance | None, disputed: bool | None = None) -> Query:
-    passages = tuple(Document(id=each, text=PASSAGES[each]) for each in ids)
-    sides = {each: {"s": S, "c": C}[each[0]] for each in ids if each[0] in "sc"}
-    return Query(
-        id=name,
-        source="own",
-        claim="The bridge was opened in 1932.",
-        passages=passages,
-        stance=stance,
-        disputed=disputed,
-        evidence=(frozenset(sides),) if sides else (),
-        relations=sides,
-    )
-
-
-QUERIES = [
-    query("one", "s1", "s2", "i1", stance=Stance.SUPPORT, disputed=False),
-    query("two", "s1", "c1", "i1", stance=Stance.NOT_ENOUGH_INFO, disputed=True),
-    query("three", "c1", "i1", "x1", stance=None),
-]
+QUERY = Query(
+    id="one",
+    source="own",
+    claim="The bridge was opened in 1932.",
+    passages=tuple(Document(id=name, text=text) for name, text in PASSAGES.items()),
+    stance=Stance.SUPPORT,
+    disputed=False,
+    evidence=(frozenset({"s1", "s2"}),),
+    relations={"s1": Relation.SUPPORTS, "s2": Relation.SUPPORTS},
+)
 NEVER = "It is never judged."
 
 
@@ -91,26 +73,17 @@ CONFIG = {
 }
 
 
-def rendered(results: Results) -> str:
-    return render("ConRAG", [published(EXPERIMENT, results, CONFIG).view], {})
-
-
-@pytest.fixture(scope="module", autouse=True)  # made before a browser keeps the event loop
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
-    return evaluated(tmp_path_factory.mktemp("run"), QUERIES)
-
-
 async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:
     # The joined text has no known letter, so it is irrelevant with 0.8, and supporting with 0.1.
     for probability, support in ((0.8, 0.1), (None, 0.0)):
-        result = await one(QUERIES[0], KnownLabels(probability=probability))
+        result = await one(QUERY, KnownLabels(probability=probability))
         assert result.outcomes["RelRAG"].support == pytest.approx(support)
 
 
 def test_a_claim_that_cannot_be_judged_is_counted_and_stops_nothing(tmp_path: Path) -> None:
     where = ResponseSentence(response="1", source="s1", tokens=5, hallucinated=2)
-    bad = replace(QUERIES[0], id="bad", claim=NEVER, response=where)
-    results = evaluated(tmp_path, [bad, QUERIES[0]])
+    bad = replace(QUERY, id="bad", claim=NEVER, response=where)
+    results = evaluated(tmp_path, [bad, QUERY])
     assert [(result.status, result.response) for result in results] == [
         ("failed", where),
         ("answered", None),
@@ -148,23 +121,3 @@ def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_pat
         search = in_claims(data, tmp_path / among, method="bm25", among=among, embedder=None)
         found = search.find(data.queries[0], 20)
         assert sum("1932" in one.passage.text for one in found) == count
-
-
-# In a browser; last, for it keeps the event loop.
-
-
-def test_a_claim_is_opened_and_its_citations_lead_to_passages(
-    reading: Reading, tmp_path: Path, results: list[ClaimResult]
-) -> None:
-    (tmp_path / "report.html").write_text(rendered({"own": results}))
-    page = reading(tmp_path / "report.html", "#examples?experiment=conrag", width=400)
-    page.get_by_role("combobox", name="Evidence").select_option("disputed")
-    page.locator(".row a").click()
-    card = page.locator(".card", has=page.get_by_role("heading", name="ConRAG", exact=True))
-    expect(card).to_contain_text("✓ right")
-    card.locator(".side-contradict .cite").click()
-    passage = page.locator(".source", has_text="really contradicts")
-    expect(passage.get_by_role("region")).to_have_text(PASSAGES["c1"])
-    page.locator("summary", has_text="one part removed").click()
-    expect(page.get_by_role("heading", name="w/o citation binding")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400

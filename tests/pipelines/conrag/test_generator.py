@@ -9,17 +9,14 @@ from known_labels import KnownLabels
 from scripted import prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
-from pipelines import prompts
 from pipelines.conrag.answer import Answer, CitationPolicy
 from pipelines.conrag.data import Query
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.generation import (
     CHARACTERS,
-    PROMPTS,
     SENTENCES,
     FirstAnswer,
     GeneratedAnswer,
-    shown,
     write,
 )
 from pipelines.conrag.pipeline import conrag, evaluate
@@ -118,22 +115,6 @@ async def test_an_answer_that_runs_out_of_tokens_keeps_whole_sentences(asked: As
     assert [s.text for s in written.sentences] == ["One passage has 1902."]
     assert written.cut
     assert written.problem is None
-
-
-@pytest.mark.parametrize("form", ["claim", "question", "list"])
-def test_a_writer_is_told_the_rules_that_its_citations_are_checked_by(form: str) -> None:
-    prompt = prompts.load("conrag/answer", PROMPTS["answer"], None)
-
-    def told(numbers: bool, rows: tuple[TaggedPassage, ...] = TABLE) -> list[str]:
-        given = {"query": "x", "claims": ["x"], "evidence": shown(rows), "form": form}
-        return prompt.messages(**given, numbers=numbers)[0]["content"].splitlines()
-
-    assert [line for line in told(True) if line not in told(False)] == [
-        f"- A number in {'an entry' if form == 'list' else 'a sentence'} stands in a passage that "
-        "it cites."
-    ]
-    for rows, sided in ((TABLE, True), (TABLE[2:], False)):
-        assert ("none that is IRRELEVANT" in "\n".join(told(True, rows))) == sided
 
 
 # Evidence that the model sorts before it writes

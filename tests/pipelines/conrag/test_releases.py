@@ -199,13 +199,6 @@ def test_which_responses_are_left_out() -> None:
         list(from_ragtruth([response(5, source_id="s9")], SOURCES))
 
 
-def test_the_real_set(released_data: Path) -> None:
-    for query in from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz")):
-        ids = [passage.id for passage in query.passages]
-        assert len(set(ids)) == len(ids)
-        assert all(units <= set(ids) for units in query.evidence)
-
-
 # A dump of FEVER's Wikipedia, and claims that it holds evidence for
 
 

@@ -135,17 +135,3 @@ def test_results_of_two_records_never_share_a_name(data: Path) -> None:
     data.write_bytes(record("a/b") + b"\n" + record("a", response=None, responses={"b": "No."}))
     with pytest.raises(InputError, match=r"jsonl:2: the id 'a/b' stands already on line 1"):
         read(data)
-
-
-@given(start=st.integers(0, 100), length=st.integers(0, 100), bytes_there=st.binary(max_size=20))
-def test_no_damage_makes_it_fail_otherwise(
-    start: int, length: int, bytes_there: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A record with a piece replaced by any bytes is read, or refused by a line of ours."""
-    whole = record("a")
-    data = tmp_path_factory.mktemp("damaged") / "data.jsonl"
-    data.write_bytes(whole[:start] + bytes_there + whole[start + length :])
-    try:
-        assert read(data).examples
-    except InputError as error:
-        assert str(error).startswith(str(data))

@@ -46,7 +46,6 @@ from pipelines.data import (
 from pipelines.errors import InputError
 from pipelines.judge import examples
 from pipelines.npov.example import read_annotated
-from pipelines.npov.settings import SAMPLE_TOPICS
 
 ROWS = 3
 """Of a real file, so many entries are changed and read."""
@@ -130,8 +129,6 @@ SAMPLED: dict[str, tuple[Callable[[Path], object], Path]] = {
     "claims": (examples.read, SAMPLES / "conflict_detection.jsonl"),
     "reports": (assignment.read, jsonl.SAMPLES),
     "truthfulqa": (truthfulqa.read, SAMPLES / "misconceptions.jsonl"),
-    "conflicts": (conflicts.read, SAMPLES / "conflicts.jsonl"),
-    "topics": (procon.read, SAMPLE_TOPICS),
 }
 
 json_values = st.recursive(

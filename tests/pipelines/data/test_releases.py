@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from releases import AMBIGDOCS, CONFLICTINGQA, lines, refusal
 
 from pipelines.data import (
@@ -23,7 +21,7 @@ from pipelines.data import (
     ramdocs,
     wice,
 )
-from pipelines.data.released import half, in_part
+from pipelines.data.released import half
 
 Read = Callable[[Path], Sequence[Any]]
 
@@ -78,13 +76,6 @@ def test_half_is_the_parity_of_sha1() -> None:
     text = "When was the Dallas County Courthouse built?"
     number = int(hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(), 16)
     assert half(f" {text}\n") == ("train" if number % 2 == 0 else "test")
-
-
-@given(st.lists(st.text(), unique=True, max_size=30))
-def test_two_halves_make_the_whole(texts: list[str]) -> None:
-    train, test = (in_part(texts, part, str) for part in ("train", "test"))
-    assert sorted([*train, *test]) == sorted(texts)
-    assert in_part(texts, "all", str) == texts
 
 
 # Real releases

@@ -3,12 +3,9 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pipelines.data.records import Document
 from pipelines.judge.judge import label_pairs
@@ -113,31 +110,6 @@ async def test_unreadable_replies_are_no_judgements_to_keep(store: JudgementStor
     assert sum(j.relation is Relation.INVALID for j in first.judgements) == 3
     assert await stored(asked, store)(["A.", "BB."], DOCUMENTS) == first
     assert asked.calls[1] == (["BB."], ["d1", "d2", "d3"])
-
-
-SEEN = st.lists(
-    st.tuples(
-        st.lists(st.sampled_from(["A.", "BB.", "CCC."]), min_size=1, unique=True),
-        st.lists(st.sampled_from(DOCUMENTS), min_size=1, unique_by=lambda d: d.id),
-    ),
-    min_size=1,
-    max_size=5,
-)
-
-
-@given(SEEN)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
-    tmp_path_factory: pytest.TempPathFactory,
-    seen: list[tuple[list[str], list[Document]]],
-) -> None:
-    with JudgementStore(tmp_path_factory.mktemp("store") / "j.sqlite") as store:
-        asked = Scripted()
-        for claims, documents in seen:
-            labelled = await stored(asked, store)(claims, documents)
-            assert labelled == await Scripted()(claims, documents)
-        distinct = {pair for claims, own in seen for pair in product(claims, [d.id for d in own])}
-        assert asked.pairs == len(distinct)
 
 
 async def test_pairs_are_asked_in_as_few_calls_as_there_are_sets_of_claims() -> None:

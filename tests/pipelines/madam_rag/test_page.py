@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
 from pages import Reading, every, published
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag import baselines as methods
@@ -14,7 +13,7 @@ from pipelines.madam_rag.experiment import EXPERIMENT
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.view import changed, content
 from pipelines.report import blocks
-from pipelines.report.explorer import ExperimentView, write
+from pipelines.report.explorer import write
 from pipelines.report.texts import Aside, Chip
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
@@ -108,10 +107,6 @@ MODEL = {"name": "small-7b", "digest": "1" * 64}
 CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": {"rounds": 3}}
 
 
-def viewed(results: dict[str, list[QuestionResult]]) -> ExperimentView:
-    return published(EXPERIMENT, results, CONFIG).view
-
-
 def debates(result: QuestionResult) -> list[blocks.Debate]:
     return [*every(content(result), blocks.Debate)]
 
@@ -143,27 +138,15 @@ def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None
 # In a browser.
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write(path, "MADAM-RAG", [viewed(RESULTS)], {})
-    return path
-
-
-def bridge(page: Page) -> Locator:
-    """The first question, opened by keyboard."""
+def test_a_question_shows_its_debate_by_keyboard(reading: Reading, tmp_path: Path) -> None:
+    write(tmp_path / "report.html", "MADAM-RAG", [published(EXPERIMENT, RESULTS, CONFIG).view], {})
+    page = reading(tmp_path / "report.html")
+    assert page.locator(".debate").count() == 0
     page.get_by_role("link", name="Questions 3").click()
     page.get_by_role("link", name="When was the bridge").focus()
     page.keyboard.press("Enter")
     question = page.locator("#example")
     expect(question.locator("h2")).to_be_focused()
-    return question
-
-
-def test_a_question_opens_by_keyboard_and_shows_its_debate(reading: Reading, file: Path) -> None:
-    page = reading(file)
-    assert page.locator(".debate").count() == 0
-    question = bridge(page)
     assert page.url.endswith("#madam-rag/ramdocs/17")
     grid = question.locator(".debate")
     expect(grid.locator("thead th")).to_have_text(
@@ -185,11 +168,6 @@ def test_a_question_opens_by_keyboard_and_shows_its_debate(reading: Reading, fil
     expect(last.nth(1).locator("li", has_text="1907")).to_contain_text("of its own")
     expect(last.nth(2)).to_contain_text("final answer")
     expect(question.locator(".end")).to_have_text("All 3 rounds were held.")
-
-
-def test_a_document_opens_below_its_agent(reading: Reading, file: Path) -> None:
-    page = reading(file)
-    question = bridge(page)
     button = question.get_by_role("button", name="Agent 3: document d3")
     text = question.get_by_role("region", name="Document of agent 3")
     expect(text).to_be_hidden()

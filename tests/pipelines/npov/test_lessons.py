@@ -87,14 +87,6 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
     assert tuned_on(found, []).examples["paraphrased"] == 4
 
 
-def test_templates_are_learned_besides() -> None:
-    found = taught("coverage", per_topic=2)
-    told = tuned_on(found, []).told
-    assert told == (
-        "topics 1, responses by template 2, annotated 1, synthetic errors 9, organic errors 3"
-    )
-
-
 def test_a_response_of_no_topic_is_refused() -> None:
     with pytest.raises(InputError, match=r"'g' is of no topic of --data: its question is 'Is golf"):
         by_topic([annotated()], [TOPIC.model_copy(update={"question": "Is chess a sport?"})])

@@ -33,24 +33,19 @@ def test_it_is_the_same_to_the_bit_when_read_again(
     vectors = bits.view(np.float32)
     vectors[~np.isfinite(vectors)] = -0.0
     file = tmp_path_factory.mktemp("prompts") / "own" / "prompt.safetensors"
-    kept = soft_prompt(vectors=vectors, settings=TuningSettings(seed=seed))
+    known = TunedOn(
+        learned=(Subject(question="Is golf a sport?", topic="Golf"),),
+        watched=(Subject(question="Is it?"),),
+        examples={"synthetic errors": 3},
+    )
+    kept = soft_prompt(vectors=vectors, settings=TuningSettings(seed=seed), tuned_on=known)
     kept.save(file)
     read = SoftPrompt.load(file)
     assert read.vectors.tobytes() == vectors.tobytes()
     assert (read.model, read.task, read.settings) == (MODEL, "coverage", kept.settings)
-    assert read.curve == kept.curve
+    assert (read.curve, read.tuned_on) == (kept.curve, known)
     assert (read.step, read.loss) == (250, 0.75)
     assert [each.name for each in file.parent.iterdir()] == [file.name]
-
-
-def test_a_file_tells_the_topics(tmp_path: Path) -> None:
-    file = tmp_path / "prompt.safetensors"
-    golf = Subject(question="Is golf a sport?", topic="Golf")
-    known = TunedOn(
-        learned=(golf,), watched=(Subject(question="Is it?"),), examples={"synthetic errors": 3}
-    )
-    soft_prompt(tuned_on=known).save(file)
-    assert SoftPrompt.load(file).tuned_on == known
 
 
 def test_another_model_or_task_is_refused() -> None:

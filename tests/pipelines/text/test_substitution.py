@@ -61,12 +61,3 @@ def test_only_the_mention_is_exchanged(words: list[tuple[str, str]], old: str) -
     wanted = " ".join(("NEW" if word == old else word) + end for word, end in words)
     assert exchanged(text, old, "NEW", as_written=True) == wanted
     assert has_words(text, old, as_written=True) == (old in {word for word, _ in words})
-
-
-@given(words=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(ENDS))))
-def test_numbers_are_mentioned_whole_and_without_the_comma_after(
-    words: list[tuple[str, str]],
-) -> None:
-    text = " ".join(word + end for word, end in words)
-    found = [m.text for m in mentions(text) if m.kind in {"number", "year"}]
-    assert found == [word for word, _ in words if word.replace(",", "").replace(".", "").isdigit()]
