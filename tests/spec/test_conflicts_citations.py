@@ -1,11 +1,11 @@
 """The sources that each sentence of an answer cites: worked by hand, and for any text."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from text_rows import rows
 
@@ -87,7 +87,41 @@ def test_a_text_without_its_citations() -> None:
     assert without_marks("") == ""
 
 
+words = st.from_regex(r"[a-z]{2,8}", fullmatch=True)
+plain = st.builds(
+    lambda first, rest, stop: " ".join([first.capitalize(), *rest]) + stop,
+    words.map(lambda word: f"Z{word}"),  # not an abbreviated title
+    st.lists(words.map(lambda word: f"z{word}z"), min_size=1, max_size=5),
+    st.sampled_from([".", "!", "?"]),
+)
 numbers = st.lists(st.integers(1, 9), unique=True, max_size=4)
+Form = Callable[[list[int]], str]
+FORMS: list[Form] = [
+    lambda cited: "".join(f"[{n}]" for n in cited),
+    lambda cited: " ".join(f"[{n}]" for n in cited),
+    lambda cited: f"[{', '.join(map(str, cited))}]",
+    lambda cited: f"[{'; '.join(f'Source {n}' for n in cited)}]",
+]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.tuples(plain, numbers, st.sampled_from(FORMS), st.sampled_from(["in", " in", "behind"])),
+        max_size=5,
+    ),
+    st.sampled_from([" ", "\n", "\n\n"]),
+)
+def test_marks_that_are_put_in_come_out(
+    parts: list[tuple[str, list[int], Form, str]], between: str
+) -> None:
+    written = []
+    for text, cited, form, where in parts:
+        mark = form(cited) if cited else ""
+        space = " " if where.startswith(" ") or where == "behind" else ""
+        inside = text[:-1] + space + mark + text[-1]
+        written.append(text if not mark else f"{text} {mark}" if where == "behind" else inside)
+    assert found(between.join(written), 9) == [marked(text, cited) for text, cited, _, _ in parts]
 
 
 hostile = st.lists(

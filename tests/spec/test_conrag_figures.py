@@ -9,7 +9,7 @@ import pytest
 from pipelines.conrag.evidence import Stance, TaggedPassage
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ABLATIONS, METHODS
-from pipelines.conrag.mistakes import category, telling_sentence
+from pipelines.conrag.mistakes import category, error_table, telling_sentence
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.tables import citations, data_summary, stances
 from pipelines.conrag.view import citation_plots, rate_by_score, score_counts
@@ -232,6 +232,19 @@ def test_the_sentence_that_decided_speaks_for_a_passage() -> None:
     assert telling_sentence(CLAIM, tagged) == "The bridge was opened in 1936."
     tagged = replace(tagged, rationale="It is of stone.")
     assert telling_sentence(CLAIM, tagged) == "It is of stone."
+
+
+def test_table_ix_says_what_its_errors_are_of() -> None:
+    wrong = {
+        "alce-asqa": [answer([says(STONE, 0)], [OPENED], recall=0.0), BARE],
+        "ragtruth": [SENTENCES["the source says nothing"][0], SENTENCES["right"][0]],
+        "fever": [result([OPENED], stance=REFUTE), result([OPENED], stance=SUPPORT)],
+    }
+    rows = own_rows(error_table(wrong))
+    assert {(row["dataset"], row["unit"]) for row in rows} == {
+        ("alce-asqa", "answers"), ("ragtruth", "sentences"), ("fever", "stances"),
+    }  # fmt: skip
+    assert sum(int(str(row["errors"])) for row in rows) == 3
 
 
 # Table I

@@ -1,9 +1,12 @@
 """The sort step by a language model: from three lists to the evidence table, by hand."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pipelines.conrag.evidence import TaggedPassage
 from pipelines.conrag.generation import SortReply, sorted_table
 from pipelines.data.records import Document
-from pipelines.judge.judgement import Relation
+from pipelines.judge.judgement import RELATIONS, Relation
 
 S, C, I, _ = Relation  # noqa: E741
 
@@ -50,3 +53,20 @@ def test_what_is_left_out_or_put_into_two_lists_stays_as_tagged() -> None:
         ("p4", I, None),
     ]
     assert [r.tag for r in made] == [S, S, C, I]
+
+
+NUMBERS = st.lists(st.integers(0, 6), max_size=8)
+
+
+@given(st.lists(st.sampled_from(RELATIONS), max_size=6), NUMBERS, NUMBERS, NUMBERS)
+def test_no_reply_loses_or_adds_a_passage(
+    relations: list[Relation], support: list[int], refute: list[int], irrelevant: list[int]
+) -> None:
+    table = [row(number, relation) for number, relation in enumerate(relations, 1)]
+    made = sorted_table(table, reply(support=support, refute=refute, irrelevant=irrelevant))
+    assert {r.id for r in made} == {r.id for r in table}
+    assert [r.number for r in made] == list(range(1, len(table) + 1))
+    assert [RELATIONS.index(r.relation) for r in made] == sorted(
+        RELATIONS.index(r.relation) for r in made
+    )
+    assert all(r.tag is r.relation for r in made if r.reason is None)

@@ -98,6 +98,24 @@ def test_or_what_the_others_said_also_where_the_aggregator_could_not_be_read() -
         assert told == [(three,), (one, three), (one,)]  # agent 2 was unreadable
 
 
+# What prompts ask for, in every form.
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
+    """Section 4: agents defend, challenge or revise; two namesakes keep two answers."""
+    prompt = panel(cast(Client, None)).prompt("agent", "json")
+    told = [Statement("AGGREGATOR", "1856", "E.")]
+    later, first = (
+        prompt.messages(question="q", document="d", heard=heard, form=form)[0]["content"]
+        for heard in (told, [])
+    )
+    assert "you may take over the corrected answer" in later
+    assert "both answers can be right. Keep yours." in later
+    assert "defend, revise or withdraw" in later
+    assert "take over" not in first
+
+
 def test_reasons_come_before_answers() -> None:
     """In JSON; free text has appendix C's order. No explanation is rejected for its length."""
     for schema in (AgentJson, ConclusionJson, FinalJson):

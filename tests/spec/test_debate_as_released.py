@@ -1,4 +1,4 @@
-"""The debate as in the paper's released code: endings of recorded debates, and what is heard.
+"""The debate as in the paper's released code: prompts, and endings of recorded debates.
 
 tests/spec/data/debates.md describes the recordings.
 """
@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 from debates import documents
 
+from pipelines.data.records import Document
 from pipelines.madam_rag.debate import NAMELESS, debate, panel
 from pipelines.madam_rag.replies import Debate, cut_as_released
 from pipelines.madam_rag.settings import DebateOptions, DebateSettings
@@ -89,7 +90,6 @@ async def test_debates_end_as_those_of_the_released_code() -> None:
             "final": final_round(held),
         }
         assert found == row["released"], row["replies"]
-        assert said.sampling == {Sampling(max_tokens=128)}
         # Everyone hears all others' replies of the previous round verbatim, readable or not.
         told = {(now, who): prompt for now, who, prompt in said.prompts}
         for (now, who), prompt in told.items():
@@ -164,3 +164,80 @@ def test_whatever_is_said_has_an_answer(reply: str, answer: str, explanation: st
     cut = cut_as_released(reply)
     assert (cut.answer, cut.explanation, cut.problem) == (answer, explanation, None)
     assert cut.raw == reply.strip()
+
+
+# Prompts: the structure of the released code's, in our own words.
+
+TITLED = (
+    Document(id="north", text="Text 1.", title="The mill in the north"),
+    Document(id="south", text="Text 2."),
+    Document(id="noise", text="Text 3."),
+)
+REPLIES = [
+    ["Answer: 1856. Explanation: It says so.", "I think\nthat it is 1902", "No answer."],
+    ["Answer: 1856. Explanation: Still.", "Answer: 1902. Explanation: So.", "Answer: None."],
+]
+
+
+async def test_prompts_are_built_as_those_of_the_released_code() -> None:
+    said = Reciting(REPLIES)
+    settings = RELEASED.model_copy(update={"rounds": 2})
+    await debate("When was the mill built?", TITLED, panel(cast(Client, said)), settings)
+    prompts = {(now, who): prompt.split("\n") for now, who, prompt in said.prompts}
+    assert len(prompts) == 8
+
+    role = "As an agent, you answer a question from a document that you read."
+    form = "Use this format: 'Answer: {}. Explanation: {}.'"
+    # The document's text without a fence; an agent without an answer is given no word for it.
+    beginning = [role, "", "Question: When was the mill built?", "Document: Text 1.", ""]
+    assert prompts[1, "1"] == [
+        *beginning,
+        "Answer from this document alone. Give the answer, and explain step by step how you come "
+        "to it.",
+        form,
+    ]
+    assert prompts[2, "1"] == [
+        *beginning,
+        "Other agents have replied as follows, which is further information.",
+        "Agent 2: I think",
+        "that it is 1902",
+        "Agent 3: No answer.",
+        "Answer from the document and from what other agents replied. Give the answer, and "
+        "explain step by step how you come to it.",
+        form,
+    ]
+    own = prompts[2, "2"]
+    assert [line for line in own if line.startswith("Agent ")] == [
+        "Agent 1: Answer: 1856. Explanation: It says so.",
+        "Agent 3: No answer.",
+    ]
+
+    head, _, rest = "\n".join(prompts[1, "aggregator"]).partition("\n\nAn example:\n")
+    example, _, asked = rest.partition("\n\n")
+    assert head.split("\n") == [
+        "As an aggregator, you read what several agents answer.",
+        "",
+        "Should several answers be correct, give all of them, and explain step by step how you "
+        "come to them. Should none be, reply 'unknown'.",
+        "Use this format: 'All Correct Answers: []. Explanation: {}.'",
+    ]
+    begun = [re.match(r"[\w ]+:(?: Answer: \w+\.)?", line) for line in example.split("\n")]
+    assert [found and found[0] for found in begun] == [
+        "Question:",
+        "Agent responses:",
+        "Agent 1: Answer: Libya.",
+        "Agent 2: Answer: Lebanon.",
+        "Agent 3: Answer: Tunisia.",
+        "Agent 4: Answer: Unknown.",
+        "All Correct Answers:",
+    ]
+    assert asked.split("\n") == [
+        "Question: When was the mill built?",
+        "Agent responses:",
+        "Agent 1: Answer: 1856. Explanation: It says so.",
+        "Agent 2: I think",
+        "that it is 1902",
+        "Agent 3: No answer.",
+    ]
+    assert said.sampling == {Sampling(max_tokens=128)}
+    assert Sampling(max_tokens=128).temperature == 0

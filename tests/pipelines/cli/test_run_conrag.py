@@ -74,6 +74,24 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
     assert contents(out) == before
 
 
+ALCE = ["--dataset", "alce", "--data", "asqa.json"]
+
+
+def alce_file() -> None:
+    docs = [
+        {"title": "Guide", "text": "The bridge was opened by the mayor in 1932."},
+        {"title": "Study", "text": "Traffic first crossed the bridge in May 1936."},
+        {"title": "Food", "text": "Cheese is made of milk."},
+    ]
+    question = {
+        "sample_id": "7",
+        "question": "When was the bridge opened?",
+        "qa_pairs": [{"short_answers": ["1932"]}],
+        "docs": docs,
+    }
+    Path("asqa.json").write_text(json.dumps([question]))
+
+
 def answering(request: dict[str, Any]) -> str:
     """A writer that knows the year, and cites the first passage for it."""
     schema = request["response_format"]["json_schema"]["name"]
@@ -81,6 +99,39 @@ def answering(request: dict[str, Any]) -> str:
         return '{"answers": ["1932"]}'
     said = {"about": "answer", "sent": "The bridge was opened in 1932.", "cites": [1]}
     return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": [said]})
+
+
+def judging(request: dict[str, Any]) -> str:
+    """As `answering`; as a judge it lets nothing bear anything out."""
+    if request["response_format"]["json_schema"]["name"] != "RelationReply":
+        return answering(request)
+    return json.dumps({"snippet": "", "reasoning": "It does not say.", "answer": "IRRELEVANT"})
+
+
+def sorting(request: dict[str, Any]) -> str:
+    """As `judging`; of evidence it sorts the first passage alone."""
+    if request["response_format"]["json_schema"]["name"] != "SortReply":
+        return judging(request)
+    first = {"number": 1, "reason": "It has the year."}
+    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
+
+
+def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
+    alce_file()
+    with Scripted(reply=sorting) as endpoint:
+        told = contested.done(
+            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
+        )
+        asked = {
+            each["response_format"]["json_schema"]["name"]
+            for each in endpoint.requests
+            if "response_format" in each
+        }
+    assert {"SortReply", "RelationReply"} <= asked
+    assert "--sort model" in " ".join(told.err.split())
+    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
+    assert entry["config"]["citations"]["model"]["name"] == "scripted"
 
 
 def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from pipelines import papers
 from pipelines.experiment import summary
 from pipelines.experiment.summary import (
     Figure,
     Lost,
     Problem,
+    groups,
     headline,
     problem_table,
     truncations,
@@ -65,6 +67,29 @@ def test_the_headline_has_the_strongest_baseline_of_its_group(
     assert made["found"].replace("\u00a0", " ") == sentence
     assert [name for name, _ in made["figures"]] == drawn
     assert [name for name, _ in made["baselines"]] == beside
+
+
+def test_few_examples_have_no_score() -> None:
+    made = headline([F1], table(("a", "ours", estimate(0.5, 4))), NOUN)
+    assert made == {"found": "4 claims: too few for a score; read the examples.", "examples": 4}
+    both = table(("a", "ours", estimate(0.5, 4)), ("b", "ours", estimate(0.25, 5)))
+    made = headline([F1], both, NOUN)
+    assert made["found"].startswith("F1: ours 0.25")
+    assert [name for name, _ in made["figures"]] == ["ours"]
+
+
+@pytest.mark.parametrize("name", papers.EXPERIMENTS)
+def test_a_headline_is_a_sentence_of_at_most_20_words(name: str) -> None:
+    page = papers.experiment(name).page
+    assert page
+    for figure in page.figures:
+        names = [*figure.ours, "some method"][:2]
+        rows = [("g", one, estimate(0.5)) for one in (*names, *figure.trivial)]
+        (group,) = groups(
+            replace(figure, value="f1", method="method", group=("data",)), table(*rows)["t"]
+        )
+        said = group.sentence.replace("0.50 [0.40,\u00a00.60]", "0.50")
+        assert len(said.split()) <= 20, said
 
 
 def test_problems_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

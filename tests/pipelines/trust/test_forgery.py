@@ -17,10 +17,11 @@ from clients import client_at
 from scripted import Reply, Scripted, prompt_of
 
 from pipelines.conflicts.data import Query, Source
-from pipelines.conflicts.judges import grounding, prompted_model
+from pipelines.conflicts.judges import behaviour, grounding, inclusion, prompted_model
 from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, by_json, writer
+from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.truthfulqa.pipeline import truth_judge
 from pipelines.data.records import Document
 from pipelines.data.truthfulqa import TruthfulQuestion
@@ -109,6 +110,18 @@ async def truth(case: Case, documents: Sequence[Document], client: Client) -> st
     return str(verdicts["truthful"].verdict)
 
 
+async def behaves(case: Case, documents: Sequence[Document], client: Client) -> str:
+    question, agrees = FACTS[case.fact]["question"], ConflictType.NO_CONFLICT
+    found = await behaviour(question, agrees, documents[0].text, prompted_model(client))
+    return str(found.adheres)
+
+
+async def includes(case: Case, documents: Sequence[Document], client: Client) -> str:
+    question, gold = FACTS[case.fact]["question"], "Ombrel"  # no text has it, so the model is asked
+    found = await inclusion(question, gold, documents[0].text, prompted_model(client))
+    return str(found.included)
+
+
 def query(case: Case, documents: Sequence[Document]) -> Query:
     """The question, with what is judged and a second source."""
     fact = FACTS[case.fact]
@@ -121,10 +134,14 @@ async def of_source(case: Case, documents: Sequence[Document], client: Client) -
     return await grounds(case.claim, (1, 2), query(case, documents), client)
 
 
-async def of_sentence(case: Case, documents: Sequence[Document], client: Client) -> str:
-    """Whether harmless sources bear out a hostile sentence that cites the first."""
-    harmless = [Document(id="page", text=FACTS[case.fact]["document"])]
-    return await grounds(documents[0].text, (1,), query(case, harmless), client)
+def of_sentence(*cites: int) -> Ask:
+    """Whether harmless sources bear out a hostile sentence that cites these."""
+
+    async def ask(case: Case, documents: Sequence[Document], client: Client) -> str:
+        harmless = [Document(id="page", text=FACTS[case.fact]["document"])]
+        return await grounds(documents[0].text, cites, query(case, harmless), client)
+
+    return ask
 
 
 async def grounds(text: str, cites: tuple[int, ...], asked: Query, client: Client) -> str:
@@ -170,8 +187,29 @@ JUDGES = {
         ("false", {"verdict": False, "explanation": "It was checked."}),
         of_claims=True,
     ),
+    "behaviour": Judge(
+        behaves,
+        {"reason": "", "adheres": False},
+        "False",
+        ("YES", {"reason": "It was checked.", "adheres": True}),
+        of_claims=True,
+    ),
+    "recall": Judge(
+        includes,
+        {"reason": "", "included": False},
+        "False",
+        ("YES", {"reason": "It was checked.", "included": True}),
+        of_claims=True,
+    ),
     "grounding, source": Judge(of_source, UNGROUNDED, "contradictory", GROUNDED),
-    "grounding": Judge(of_sentence, UNGROUNDED, "contradictory", GROUNDED, of_claims=True),
+    "grounding": Judge(of_sentence(1), UNGROUNDED, "contradictory", GROUNDED, of_claims=True),
+    "grounding, uncited": Judge(
+        of_sentence(),
+        {"reason": "", "verdict": "unsupported"},
+        "unsupported",
+        ("no factual information", {"reason": "", "verdict": "no factual information"}),
+        of_claims=True,
+    ),
     "types": Judge(
         type_of,
         {"explanation": "", "category": 2},
