@@ -154,7 +154,7 @@ def test_any_text(text: str) -> None:
 @pytest.mark.parametrize(
     "part",
     ["[", "[1", "[1]", "[1] ", "[1]x", "[1,", "[1](https://", "\n[1]", "a [1].\n", "**[1]**", "("]
-    + ["[1](https://(", "[1](https://(a)", "(a)", "(", "【1†", "†", "1. A ", ". 1. A. 2. B", "2) "]
+    + ["[1](https://(", "[1](https://(a)", "(a)", "【1†", "†", "1. A ", ". 1. A. 2. B", "2) "]
     + ["in [1], ", "by ", "according to ", "¹", "a¹ ", "<sup>", "<sup>1", "<sup><a ", "\\[1\\]"]
     + ["[[1]]", "\n", "\n \n", "Sources\n", "Sources: a\n", "Sources\n[1] x\nx\n", "[^a]: b\n  c\n"]
     + ["Sources\nx\n#\n", "Sources\n\n\nx\n# y\n", "a. Sources: [1] ", "**Source:** [1]\n"],

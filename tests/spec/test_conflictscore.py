@@ -145,16 +145,8 @@ def test_nothing_to_average_gives_no_score() -> None:
 
 Claims = list[list[Relation]]
 
-readable = st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=8)
 any_relations = st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=8)
 policies = st.sampled_from(["beside", "zero"])
-
-
-@given(st.lists(readable, min_size=1, max_size=8))
-def test_where_all_claims_are_supported_the_ratio_is_at_most_the_count(claims: Claims) -> None:
-    count, ratio = conflict_score_count(claims), conflict_score_ratio(claims)
-    if supported_share(claims) == 1.0 and count is not None and ratio is not None:
-        assert ratio <= count
 
 
 # If nothing is readable, an irrelevant document is the first readable judgement.

@@ -198,13 +198,3 @@ def test_gold_answers_of_ramdocs_are_right_and_with_a_wrong_one_they_are_not(
             both += is_gold
             assert strict_match([*answers, each], gold, wrong) is is_gold, (gold, each)
     assert 0 < both < len(ramdocs) / 10
-
-
-def test_the_answers_of_the_documents_of_ramdocs(ramdocs: list[RamQuestion]) -> None:
-    for question in ramdocs:
-        forms = set(map(canonical, question.gold_answers))
-        for answer, kind in ((each.answer, each.type) for each in question.documents):
-            names = found([answer], gold_of(question), question.wrong_answers)
-            right, is_gold = any(names.gold), canonical(answer) in forms
-            assert right == (kind == "correct" or is_gold), (answer, question.gold_answers)
-            assert any(names.wrong) == (kind == "misinfo" and not is_gold), answer

@@ -21,7 +21,7 @@ from pipelines.data.ramdocs import RamQuestion
 from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.judge.examples import ContestedClaim, read
-from pipelines.judge.judgement import Relation, conflicting
+from pipelines.judge.judgement import Relation
 
 Questions = dict[str, list[Question]]
 Examples = list[ContestedClaim]
@@ -40,23 +40,8 @@ def questions(released_data: Path) -> Questions:
     return bench.read({name: [released_data / file] for name, file in FILES.items()})
 
 
-@pytest.fixture(scope="module")
-def test_half(questions: Questions) -> Examples:
-    return bench.build(questions, part="test")
-
-
 def of(examples: Examples, source: str) -> Examples:
     return [example for example in examples if example.source == source]
-
-
-def test_relations_say_what_conflict_says_and_names_are_unique(test_half: Examples) -> None:
-    assert len({example.id for example in test_half}) == len(test_half)
-    for example in test_half:
-        assert example.relations is not None
-        assert conflicting(example.relations) == example.conflict
-        assert len({document.text for document in example.documents}) == len(example.documents)
-        ids = [document.id for document in example.documents]
-        assert ids == [f"d{number}" for number in range(1, len(ids) + 1)]
 
 
 def test_halves_do_not_mix(questions: Questions) -> None:

@@ -1,12 +1,11 @@
-"""Who judges citations: the models that it takes, and what is said of a judge in its own case."""
+"""Who judges citations: the models that it takes."""
 
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tiny_encoders import cross_encoder
 
-from pipelines.conrag.answer_worth import citation_judge, judge_told
+from pipelines.conrag.answer_worth import citation_judge
 from pipelines.conrag.settings import CitationJudgeSettings, ConragOptions, TaggingSettings
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
@@ -47,24 +46,3 @@ def test_a_language_model_judges_what_another_wrote() -> None:
         assert needs.judge is not None
         assert (needs.role, needs.judge.role, needs.judge.model) == ("generator", "judge", "other")
         assert needs.judge_tagger is None
-
-
-ONE, TWO, LLM = ({"name": name, "digest": name} for name in ("a-tagger", "b-tagger", "c-model"))
-ITSELF = "citations judged by a-tagger, which also selected the evidence and so grades itself"
-
-
-@pytest.mark.parametrize(
-    ("model", "judge", "told"),
-    [
-        (ONE, None, ""),
-        (ONE, TWO, "citations judged by b-tagger"),
-        (ONE, ONE, ITSELF),
-        (LLM, ONE, ITSELF),  # a part of the cascade
-        (TWO, LLM, "citations judged by c-model, which also wrote the answers"),
-    ],
-)
-def test_what_is_said_of_the_judge(
-    model: dict[str, str], judge: dict[str, str] | None, told: str
-) -> None:
-    config = {"model": model, "tagger": ONE, "writer": LLM}
-    assert judge_told(config | ({"citations": {"model": judge}} if judge else {})) == told

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.data import ramdocs
 from pipelines.data.conflictqa import read as read_conflictqa
-from pipelines.text.declarative import declarative, time_phrase
+from pipelines.text.declarative import declarative
 
 FORMS = [
     ("When was the Dallas County Courthouse built?", "1902",
@@ -108,23 +108,6 @@ def test_forms(question: str, answer: str, statement: str) -> None:
 def test_what_cannot_be_affirmed_or_denied_is_quoted(question: str, answer: str) -> None:
     made = declarative(question, answer)
     assert made.rstrip(".") == f'The answer to "{question}" is {answer.rstrip(".")}'
-
-
-@pytest.mark.parametrize(
-    ("answer", "phrase"),
-    [
-        ("1902", "in 1902"),
-        ("about 1835", "in about 1835"),
-        ("September 2010", "in September 2010"),
-        ("2 July 1829", "on 2 July 1829"),
-        ("July 4, 2000", "on July 4, 2000"),
-        ("between 1861-1862", "between 1861-1862"),
-        ("Monday", "on Monday"),
-        ("when the war was over", None),
-    ],
-)
-def test_time_phrases(answer: str, phrase: str | None) -> None:
-    assert time_phrase(answer) == phrase
 
 
 words = st.text(min_size=1).filter(str.strip)
