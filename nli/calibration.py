@@ -19,7 +19,7 @@ from nli.risk import RiskCurve, RiskPoint, Share
 
 Method = Literal["none", "temperature", "isotonic"]
 Knots = tuple[tuple[Share, Share], ...]
-"""A rising broken line from raw to calibrated probability, by its corners."""
+"""A piecewise linear function from raw to calibrated probability that never falls, by its knots."""
 
 # A temperature outside means broken logits, or that every label was right.
 _TEMPERATURES = (0.05, 20.0)
@@ -55,9 +55,9 @@ def maximum(window_probabilities: ArrayLike) -> Floats:
 
 
 def noisy_or(window_probabilities: ArrayLike) -> Floats:
-    """At least one window supports, at least one refutes, all are irrelevant: normalised.
+    """P(some window supports), P(some refutes) and P(all are irrelevant), normalised.
 
-    Support and refute are 1 - prod(1 - p) over the windows, irrelevant is the product of theirs.
+    The first two are 1 - prod(1 - p) over the windows, the third is the product of p.
     It treats windows as independent causes (Pearl, Probabilistic Reasoning in Intelligent Systems,
     1988, 4.3.2), so many weak windows add up.
     """
@@ -97,10 +97,10 @@ class Calibration(BaseModel):
         method: `none` reads the logits as they are, `temperature` divides them by `temperature`,
             `isotonic` does that and sends the joined probabilities through `isotonic`.
         temperature: Divides logits before the softmax; above 1 makes probabilities less sure.
-        isotonic: Per label, the corners of the rising line from raw to calibrated probability.
+        isotonic: Per label, the knots from raw to calibrated probability.
         aggregation: How the windows of a premise are joined.
         learned: Always None: a third aggregation's coefficients, in files of earlier versions.
-        window_tokens: Most tokens of a premise's window, without hypothesis and special tokens.
+        window_tokens: Maximum tokens of a premise's window, without hypothesis and special tokens.
         overlap: Sentences that consecutive windows share.
         risk: Curve for a cascade's threshold (conformal risk control); None if there were no pairs
             for it.
@@ -124,10 +124,10 @@ class Calibration(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.method == "isotonic" and set(self.isotonic or ()) != set(LABELS):
-            raise ValueError("the method isotonic needs corners for all three labels")
-        for corners in (self.isotonic or {}).values():
-            if not corners or any(np.diff(axis).min(initial=0) < 0 for axis in zip(*corners)):  # noqa: B905
-                raise ValueError("the corners of an isotonic line must rise")
+            raise ValueError("the method isotonic needs knots for all three labels")
+        for knots in (self.isotonic or {}).values():
+            if not knots or any(np.diff(axis).min(initial=0) < 0 for axis in zip(*knots)):  # noqa: B905
+                raise ValueError("the knots of an isotonic calibration must not fall")
         return self
 
     @property
@@ -233,10 +233,10 @@ def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCur
 
 
 def read(folder: Path) -> Calibration | None:
-    """The calibration of a tagger's folder; None if it has none and the model is used as it is.
+    """The calibration of a tagger's folder; None without a file, and probabilities are then raw.
 
     Raises:
-        TaggerError: The file is damaged, or was fitted to other weights than lie beside it.
+        TaggerError: The file is damaged, or was fitted to other weights than those in the folder.
     """
     file = folder / CALIBRATION
     try:
@@ -254,7 +254,7 @@ def read(folder: Path) -> Calibration | None:
         raise TaggerError(f"{file} cannot be read ({error.strerror}); fix that first") from error
     if calibration.weights and calibration.weights != weights_digest(folder):
         raise TaggerError(
-            f"{file} was fitted to other weights than lie beside it; calibrate again:"
+            f"{file} was fitted to other weights than those beside it; calibrate again:"
             " contested lab calibrate"
         )
     return calibration

@@ -41,7 +41,7 @@ def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEnc
                 "use_safetensors": True,
                 "ignore_mismatched_sizes": True,  # a classifier with another number of labels
             },
-            # On CPUs its random numbers cost more than they gain, in the few passes of a tagger.
+            # Drawing dropout's random numbers costs a CPU more than dropout gains in a few passes.
             config_kwargs={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
         )
         _order_outputs(model.model, before)

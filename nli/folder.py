@@ -113,7 +113,7 @@ def check_folder(folder: Path) -> dict[str, Any]:
 
 
 def check_files(folder: Path) -> dict[str, Any]:
-    """Refuse what is not a safe, local folder of a transformer, with a classifier or without.
+    """Refuse a folder that is not a safe, local transformer; a classifier is optional.
 
     Returns:
         Its `config.json`.
@@ -140,10 +140,7 @@ def check_files(folder: Path) -> dict[str, Any]:
                     " never done; use a model of an architecture that transformers knows"
                 )
         if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
-            raise TaggerError(
-                f"{folder} has no tokenizer (tokenizer.json); fetch it from where the model came"
-                " from"
-            )
+            raise TaggerError(f"{folder} has no tokenizer.json; copy it from the model's source")
     except OSError as error:
         raise _unreadable(folder, error) from error
     return config
@@ -189,9 +186,7 @@ def _unreadable(path: Path, error: OSError) -> TaggerError:
 def read_object(file: Path) -> dict[str, Any]:
     """The JSON object in a file of a model's folder; TaggerError if it has none."""
     if not file.is_file():
-        raise TaggerError(
-            f"{file.parent} has no {file.name}; fetch it from where the model is from"
-        )
+        raise TaggerError(f"{file.parent} has no {file.name}; copy it from the model's source")
     try:
         value = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:

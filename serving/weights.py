@@ -95,7 +95,7 @@ def images(folder: Path) -> bool:
 
 
 def with_model(profile: Profile, model: str, models_dir: Path, *roles: Role) -> Profile:
-    """A profile with another model in some roles, which runs as that of the first of them.
+    """The profile with another model in these roles, run with the first role's options.
 
     Its GPU memory is computed, unless the profile knows the model.
     """
@@ -120,7 +120,7 @@ def strict(profile: Profile, models_dir: Path) -> Profile:
 
 
 def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
-    """The same with the GPU memory that the folders of models show they need.
+    """The profile with the GPU memory of these models computed from their folders.
 
     A model's `gpu_memory_gib` stays unchanged on CPUs, and if the folder is missing, which is
     reported when it is looked for.

@@ -17,7 +17,7 @@ from serving.errors import ServingError
 from serving.offline import go_offline
 
 COMPLETE: Final = "_CONTESTED_COMPLETE"
-"""By which a shell asks what a line may go on with."""
+"""Environment variable through which a shell asks for completions."""
 
 INTERRUPTED = 130
 STOPPED = "stopped; all answers so far are kept, and the same command resumes"
@@ -25,7 +25,7 @@ USER_ERROR = 2
 
 
 def _command(name: str) -> Callable[..., Any]:
-    """The function of a command: of the command's name, in a module of that name."""
+    """The function of a command; module and function have the command's name."""
     name = name.replace("-", "_")
     found: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{name}"), name)
     return found
@@ -107,14 +107,14 @@ ELSEWHERE: Final = {
     "conflicts": "an experiment: contested run conflicts; for one question: contested resolve",
     **{name: f"now contested lab {name}" for name in LAB},
 }
-"""Experiments and builders that are called without `run` or `lab` -> where they are."""
+"""Name typed without `run` or `lab` -> hint that gives the whole command."""
 
 NEW_NAMES: Final = {
     "No such option: --labeller": "--labeller is now --judge",
     "'--judge': 'nli'": "'nli' is now 'tagger'",
     "'--judge': 'llm'": "'llm' is now 'model'",
 }
-"""What an error says of a judge's earlier names -> the names today."""
+"""Part of the error for an earlier name -> hint that gives the name today."""
 
 app: Final = Group(
     "contested",

@@ -80,10 +80,10 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
 
 
 def publish(folder: "RunFolder") -> "dict[str, Publication]":
-    """Write `tables/` and `report.html` from what a locked run folder holds.
+    """Write `tables/` and `report.html` from the results in a locked run folder.
 
     Returns:
-        Name of an experiment -> what it comes to.
+        Name of an experiment -> its publication.
     """
     from pipelines.annotation.agreement import parts
     from pipelines.experiment.publish import write
@@ -91,17 +91,17 @@ def publish(folder: "RunFolder") -> "dict[str, Publication]":
 
     with telling_damage(folder.path):
         made = []
-        for each, runs in papers.runs_in(folder):
-            own = each.publication(runs)
-            paper = [("paper", papers.PAPERS[each.name])] if each.name in papers.PAPERS else []
+        for experiment, runs in papers.runs_in(folder):
+            name, publication = experiment.name, experiment.publication(runs)
+            paper = [("paper", papers.PAPERS[name])] if name in papers.PAPERS else []
             view = replace(
-                own.view,
-                parts=(*own.view.parts, *parts(folder, each, runs)),
-                facts=(*own.view.facts, *paper),
+                publication.view,
+                parts=(*publication.view.parts, *parts(folder, experiment, runs)),
+                facts=(*publication.view.facts, *paper),
             )
-            made.append((replace(own, view=view), runs))
+            made.append((replace(publication, view=view), runs))
         write(folder, made)
-    return {runs.experiment: own for own, runs in made}
+    return {runs.experiment: publication for publication, runs in made}
 
 
 def _dry(
@@ -120,6 +120,6 @@ def _dry(
             pace = asyncio.run(probe(experiment, plan, options, progress))
     if plan.summary:
         print(plan.summary)
-    found = asyncio.run(forecast(experiment, plan, options, pace))
-    print("\n".join(found.lines(experiment.counted)))
-    return found
+    estimate = asyncio.run(forecast(experiment, plan, options, pace))
+    print("\n".join(estimate.lines(experiment.counted)))
+    return estimate

@@ -121,7 +121,7 @@ class Worker:
             return Reply(error=ServingError.__name__, reason=reason).model_dump_json()
         known = mendable(self._experiment)
         try:
-            result = await ready.work.each(ready.items[item])
+            result = await ready.work.result_of(ready.items[item])
         except tuple(known.values()) as error:
             name = next(name for name, kind in known.items() if isinstance(error, kind))
             reply = Reply(error=name, reason=str(error), counts=ready.news())

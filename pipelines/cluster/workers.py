@@ -93,7 +93,7 @@ def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any
     def place(work: Work[Any, Any], models: Models) -> Work[Any, Any]:
         config, counting = as_sent(work), counters(work, models)
 
-        async def each(item: Item) -> Any:
+        async def result_of(item: Item) -> Any:
             from ray.exceptions import RayActorError
 
             number = min(range(len(actors())), key=busy.__getitem__)
@@ -114,7 +114,7 @@ def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any
                 raise known[reply.error](reply.reason)
             return experiment.result.model_validate_json(reply.result)
 
-        return replace(work, each=each, places=lambda: len(actors()))
+        return replace(work, result_of=result_of, places=lambda: len(actors()))
 
     return place
 

@@ -345,7 +345,7 @@ def changes_table(found: Sequence[Change]) -> Table:
         found,
         name="differences",
         title="What differs",
-        caption="Between runs that belong together, in how they were made.",
+        caption="How runs that belong together differ in their configuration.",
         columns=[
             RUN,
             Column("part", "Part"),
@@ -363,19 +363,19 @@ def score_table(pairs: Sequence[ScorePair]) -> Table:
         pairs,
         name=SCORES,
         title="Scores",
-        caption="Means of each run, and B less A over the examples that have a value in both.",
+        caption="Means of each run, and B minus A over the examples that have a value in both.",
         columns=[
             RUN,
             Column("score", "Score", lambda pair: pair.name),
             Measure("first", "A", lambda pair: pair.mean_of(pair.match.first)),
             Measure("second", "B", lambda pair: pair.mean_of(pair.match.second)),
-            Measure("difference", "B less A", lambda pair: pair.comparison.difference),
+            Measure("difference", "B minus A", lambda pair: pair.comparison.difference),
             Column("p", "p", lambda pair: pair.comparison.p),
             Column("test", "Test", lambda pair: pair.tested),
             Column("examples", "In both", lambda pair: pair.comparison.n),
         ],
         notes=(
-            "In brackets 95 % intervals: t of differences and means, Wilson of shares. McNemar's "
+            "In brackets 95 % intervals: t for differences and means, Wilson for shares. McNemar's "
             "test is exact; signs are flipped 9,999 times, seed 0. Where examples share a "
             "question, record or topic, intervals are clustered by it, and signs are flipped by "
             "cluster. Means are over all examples of a run that have a value. An interval without "
@@ -389,8 +389,8 @@ def score_table(pairs: Sequence[ScorePair]) -> Table:
 def remarks(found: Iterable[Match]) -> list[str]:
     """Caveats about the figures: different data under equal ids."""
     return [
-        f"{match.title}: B read other data than A. Examples are matched by their ids alone, and "
-        "equal ids may name other examples."
+        f"{match.title}: A and B read different data. Examples are matched by their ids alone, and "
+        "the same id may name different examples."
         for match in dict.fromkeys(found)
         if not match.same_data
     ]
@@ -402,7 +402,7 @@ def share_table(pairs: Sequence[VerdictPair]) -> Table:
         pairs,
         name="verdicts",
         title="Verdicts",
-        caption="Over the examples that both runs have.",
+        caption="Over the examples in both runs.",
         columns=[
             RUN,
             Column("examples", "Examples", lambda pair: len(pair.verdicts)),

@@ -35,7 +35,7 @@ from serving.schemas import told
 Messages = list[dict[str, str]]
 
 EXPLANATION_TOKENS: Final = 256
-"""Most tokens of a category with its explanation."""
+"""Maximum tokens of a category with its explanation."""
 
 TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
 """Asks for type and answer at once, for the type with an explanation, or only for its number."""
@@ -65,7 +65,7 @@ class Writer:
 
     @property
     def reply_tokens(self) -> int:
-        """Most tokens of any reply: the one with type and answer."""
+        """Maximum tokens of any reply: that of one with type and answer."""
         return EXPLANATION_TOKENS + self.settings.answer_tokens
 
     @property
@@ -263,7 +263,7 @@ def _read(reply: str, query: Query) -> Answer:
 
 
 def bare(reply: str) -> str:
-    """An answer without what models put around it: a fence, a block of code, quotes, "Answer:".
+    """An answer without the wrapping that models add: a fence, a block of code, quotes, "Answer:".
 
     Only text around the whole reply is removed; the rest stays as written.
     """
@@ -300,7 +300,7 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
     of sources are left out (see `pipelines.text.citations`). A citation belongs to the sentence
     that contains it, and also if it stands after the full stop or alone on the next line. One that
     begins a line, or is the subject of a sentence ("[2] says otherwise"), belongs to what follows.
-    Other brackets, and links with a text, stay in the sentence. If a sentence would lack a noun
+    Other brackets, and links with link text, stay in the sentence. If a sentence would lack a noun
     without its citation, it gets one: "According to [2]", "According to source 2".
 
     Args:
@@ -336,9 +336,9 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
 def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
     """Start of each numbered list item -> end of its number.
 
-    At least two items, 1 and 2, each at the start of a line, or after a sentence, a colon or a
-    mark; not in lower case, as in "two parts: 1) the deck; 2) the towers". So the 12 in "How many?
-    It has 12. It shut." is not an item.
+    A list has at least the items 1 and 2. Each number begins a line, or follows a sentence, a colon
+    or a mark, and the text after it does not begin in lower case, as in "two parts: 1) the deck; 2)
+    the towers". So the 12 in "How many? It has 12. It shut." is not an item.
     """
     items: dict[int, int] = {}
     run: list[tuple[int, int]] = []
@@ -369,9 +369,9 @@ def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
 
 
 def _splittable(plain: str, subjects: Sequence[int]) -> str:
-    """The same text, character by character, for a splitter that knows no Markdown.
+    """The same text, character by character, for a splitter that ignores Markdown.
 
-    The splitter expects no sentence in lower case, so a verb without its subject gets a capital;
+    It begins no sentence at a lower-case letter, so a verb without its subject gets a capital;
     emphasis that ends after a full stop becomes quotes.
     """
     letters = list(plain)

@@ -38,8 +38,8 @@ def category(result: ClaimResult, method: str) -> str | None:
     stance; a faulty answer compares its sentences with the passages that they cite.
 
     - evidence sparsity: the gold stance takes no side, or no gold evidence was retrieved;
-    - negation or quantifier, temporal mismatch: the two differ in such words (an answer has such a
-      word that its passages lack);
+    - negation or quantifier, temporal mismatch: claim and evidence differ in words of this kind (an
+      answer has one that its passages lack);
     - multi-hop evidence: every gold set has several units, or no passage alone supports a supported
       claim; an answer gives only a part of the gold answer;
     - entity disambiguation: the passages lack a name of the claim or sentence;
@@ -153,7 +153,7 @@ def error_table(results: Results) -> Table:
         ],
         quoted=paper.TABLE_IX,
         notes=(
-            "Rules look at words and labels; the paper does not say how it sorted.",
+            "Rules look at words and labels; the paper does not say how it assigned categories.",
             "An error is a wrong stance on a claim or on a sentence of a response (ragtruth). In "
             "an answer (alce), it is a sentence that its citations do not support, one that "
             "contradicts the packet, or a missing answer.",

@@ -161,10 +161,10 @@ async def evaluate(
     """Tag a claim's passages once, and run every method on them.
 
     A question is answered first, so that passages can be tagged against the answer. The
-    `citation_judge` (by default the judge) reads the methods' answers to questions, a language
-    model's texts on sentences of responses, and which passages back gold claims. The first k
-    passages are used, the most relevant first. Without a generator the template writes, which
-    cannot answer questions.
+    `citation_judge` (by default the judge) judges answers to questions and a language model's texts
+    on sentences of responses, and decides which passages back gold claims. The first k passages are
+    used, the most relevant first. Without a generator the template writes, which cannot answer
+    questions.
 
     Raises:
         PairError: The claim cannot be judged.

@@ -54,7 +54,7 @@ def read_weights(given: Sequence[str]) -> dict[str, float]:
     for text in given:
         name, _, weight = text.rpartition("=")
         if not name or not re.fullmatch(r"\d+(\.\d+)?", weight, re.ASCII):
-            raise ValueError(f"'{text}' is no weight of a source; write SOURCE=0.5, at least 0")
+            raise ValueError(f"'{text}' is not a source's weight; write SOURCE=NUMBER, 0 or more")
         weights[name] = float(weight)
     return weights
 

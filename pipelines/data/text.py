@@ -25,9 +25,9 @@ def read_text(path: Path, *, strip: bool = True) -> str:
 def text_of(
     name: str, data: bytes, *, strip: bool = True, started: Started = lambda _: None
 ) -> str:
-    """The text in the bytes of a file of this name, likewise.
+    """The text in a file's bytes; the ending of its name decides the format.
 
-    `started` is as of `extracted`.
+    `started` is passed to `extracted`.
 
     Raises:
         InputError: It has no text, is damaged, is not UTF-8, or holds NUL characters, as binary
@@ -54,6 +54,6 @@ def _decoded(name: str, data: bytes) -> str:
         ) from error
     if "\0" in text:
         raise InputError(
-            f"{name} has a NUL character, so it is no UTF-8 text; save it as text in UTF-8"
+            f"{name} has a NUL character, so it is not a text file; save it as text in UTF-8"
         )
     return text

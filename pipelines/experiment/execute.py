@@ -39,7 +39,7 @@ from serving.client import Client
 from serving.connect import OnDemand, Source, connect
 
 Placing = Callable[[Work[Any, Any], RunModels], Work[Any, Any]]
-"""Moves a work elsewhere: the same work with another `each` and `places`."""
+"""Moves a job elsewhere: the same `Work` with another `result_of` and `places`."""
 
 UNDONE = frozenset({"failed", "incomplete"})
 """Statuses of results that are tried again."""
@@ -198,7 +198,7 @@ async def resume(
 
     async def attempt(item: ItemT) -> ResultT:
         try:
-            return await work.each(item)
+            return await work.result_of(item)
         except experiment.refusals as error:
             if on_error == "stop" and not isinstance(error, PairError):
                 raise type(error)(f"'{item.id}': {error}") from error

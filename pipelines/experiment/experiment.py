@@ -163,7 +163,7 @@ class Work(Generic[ItemT, ResultT]):
     Attributes:
         entry: Name in `run.json` and of the results: "madam-rag.ramdocs".
         config: Everything that decides a result, for `run.json`; not the number of items.
-        each: Makes the result of an item.
+        result_of: Makes the result of an item.
         facts: Noted in `run.json` beside the configuration.
         judge: Judges claims, for the cost line; None if no claims are judged.
         second: Judges what was written, if that is another judge; for the cost line.
@@ -175,7 +175,7 @@ class Work(Generic[ItemT, ResultT]):
 
     entry: str
     config: Mapping[str, Any]
-    each: Callable[[ItemT], Awaitable[ResultT]]
+    result_of: Callable[[ItemT], Awaitable[ResultT]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     judge: "RunJudge | None" = None
     second: "RunJudge | None" = None

@@ -171,7 +171,7 @@ async def probe(
         async def timed(item: Any) -> None:
             began = time.monotonic()
             try:
-                await work.each(item)
+                await work.result_of(item)
             except experiment.refusals:
                 return
             finally:

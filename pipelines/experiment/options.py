@@ -274,7 +274,7 @@ class RunOptions(WithPresets, ModelOptions):
             "With --dry-run: run up to five {items}, keep their answers, and estimate hours and "
             "tokens.",
             name="--probe",
-            only=Only(lambda own: own.dry_run, "a run that is no --dry-run"),
+            only=Only(lambda own: own.dry_run, "a run without --dry-run"),
         ),
     ] = False
     on_error: Annotated[
@@ -383,7 +383,7 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         found = tagger_folder(Path(name).expanduser())
     elif models.read_manifest(name, where.models_dir) is None:
         raise InputError(
-            f"there is no tagger '{name}': it is neither a folder nor registered; fetch one with "
+            f"tagger '{name}' not found: it is neither a folder nor registered; fetch one with "
             "scripts/fetch_models.sh --tagger NAME, or name a folder"
         )
     else:

@@ -89,12 +89,12 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             config |= soft_prompt.described(prompts)
         encoders = cache(lambda: Encoders.of(encoder) if encoder else None)
 
-        async def each(case: Case) -> NpovResult:
+        async def result_of(case: Case) -> NpovResult:
             return result(case, await run.find(case.annotated.example), encoders())
 
         name = file_name(options.name or run.name)
         config |= run.config
-        return [Work(f"{EXPERIMENT.name}.{name}", config, each, places=lambda: run.side_by_side)]
+        return [Work(f"{EXPERIMENT.name}.{name}", config, result_of, places=lambda: run.side_by_side)]
 
     needs = _needs(options)
 

@@ -102,8 +102,8 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         needs,
         work,
         f"{options.data.name}: {left_out.questions:,} questions, {left_out.undocumented:,} of them "
-        f"left out for want of documents; {len({item.asked.id for item in items}):,} are asked, "
-        f"{len(items) - choices:,} in free form and {choices:,} with two options",
+        f"left out because they have no documents; {len({item.asked.id for item in items}):,} are "
+        f"asked, {len(items) - choices:,} in free form and {choices:,} with two options",
         cost=partial(
             cost, settings=metric, answer_tokens=options.answer_tokens, truth=options.truth
         ),

@@ -1,4 +1,4 @@
-"""Questions of TruthfulQA, each in one setting, and the result of one: a line."""
+"""TruthfulQA's questions, each in one setting, and their results."""
 
 import random
 import re
@@ -168,7 +168,7 @@ class Outcome(BaseModel, frozen=True):
 
 
 class TruthResult(BaseModel, frozen=True):
-    """A question in a setting.
+    """The result of a question in one setting.
 
     Attributes:
         id: `question/setting`.
@@ -273,7 +273,7 @@ def items_of(
 
     Args:
         questions: In the order of their file.
-        documents: Most documents of a question; the first ones are taken.
+        documents: Maximum documents per question; the first ones are taken.
         index: Folder of an index to search for questions without documents.
         limit: Take only the first questions that have documents.
 

@@ -215,7 +215,7 @@ BENCH = "lab conflictbench --release"
         ("run npov --detector tagger --data torn.jsonl", "torn.jsonl:2: not an example of a test"),
         ("run npov --detector tagger --name a/b", "--name 'a/b' cannot be part of a file name"),
         ("run all --data nowhere", "nowhere does not exist"),
-        ("run conflict-detection --probe", "--probe has no effect with a run that is no --dry-run"),
+        ("run conflict-detection --probe", "--probe has no effect with a run without --dry-run"),
         (PAIRS, "no release is named"),
         (f"{PAIRS} --release nli", "--release nli: write NAME=PATH"),
         (f"{PAIRS} --release wise=x", "did you mean 'wice'?"),

@@ -52,7 +52,7 @@ def test_the_model_of_every_role_is_looked_at_once(registered: Path, tmp_path: P
     assert found["model judge"].state == "missing"
     assert "contested models add" in found["model judge"].says
     assert found["tagger"].state == "missing"
-    assert "there is no tagger 'tagger'" in found["tagger"].says
+    assert "tagger 'tagger' not found" in found["tagger"].says
     small = by_name(findings("cpu-small", registered))
     assert small[f"model {SMALL}"].says.startswith("generator, judge, salience: ")
     assert (small["tagger"].state, small["embedder"].state) == ("good", "good")

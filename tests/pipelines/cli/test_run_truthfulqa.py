@@ -34,7 +34,7 @@ def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint:
     Path("found.jsonl").write_text(json.dumps(found))
     data = ("--data", "TruthfulQA.csv", "--documents", "found.jsonl")
     told = contested.done(*TRUTH, *data, "--dry-run").out
-    assert "3 questions, 2 of them left out for want of documents; 1 are asked" in told
+    assert "3 questions, 2 of them left out because they have no documents; 1 are asked" in told
     Path("green.txt").write_text("Grass is green, and so is it.")
     contested.done("index", "build", "green.txt", "--out", "ix")
     contested.done(*TRUTH, *data, "--index", "ix", "--endpoint", endpoint.url)

@@ -184,5 +184,5 @@ def test_passages_count_by_the_reliability_of_their_source(
 @pytest.mark.parametrize("given", ["example.org", "=1", "example.org=-1", "example.org=nan"])
 def test_what_is_no_weight_is_refused(given: str) -> None:
     assert ConragSettings.model_validate({"weights": ["a=b=0.5"]}).weights == {"a=b": 0.5}
-    with pytest.raises(ValueError, match="no weight of a source; write SOURCE="):
+    with pytest.raises(ValueError, match="is not a source's weight; write SOURCE="):
         ConragSettings.model_validate({"weights": [given]})
