@@ -8,18 +8,18 @@ prepare_environment dev
 cd "$ROOT"
 ruff check .
 ruff format --check --quiet .
-lint-imports --no-cache
+imports_and_types() { lint-imports --no-cache && mypy; }
 if [ $# -gt 0 ]; then
-  mypy
+  imports_and_types
   exec pytest "$@"
 fi
 # In parallel with the first tests, which wait for a server to start.
-mypy &
-types=$!
+imports_and_types &
+checking=$!
 # Two workers, one file at a time each: many tests wait for a process or a server. Each worker uses
 # one core, because threads of several processes slow each other down on shared cores.
 export OMP_NUM_THREADS=1
 failed=0
 pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 || failed=$?
-wait "$types" || fail "mypy found errors (see above)"
+wait "$checking" || fail "import layers or types are wrong (see above)"
 exit "$failed"

@@ -94,7 +94,9 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
 
         name = file_name(options.name or run.name)
         config |= run.config
-        return [Work(f"{EXPERIMENT.name}.{name}", config, result_of, places=lambda: run.side_by_side)]
+        return [
+            Work(f"{EXPERIMENT.name}.{name}", config, result_of, places=lambda: run.side_by_side)
+        ]
 
     needs = _needs(options)
 
