@@ -145,7 +145,7 @@ def write_files(folder: Path) -> None:
         ),
     }
     if folder.name == "judges":
-        texts["own-pairs.jsonl"] = labelled_pairs(24)
+        texts["own-pairs.jsonl"] = labelled_pairs(36)
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["fool-me-twice.jsonl"] = json.dumps(FOOL_ME_TWICE) + "\n"
     texts["example.json"] = examples("npov.md", "json")[0]
