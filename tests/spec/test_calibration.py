@@ -96,7 +96,7 @@ def test_no_pairs_are_refused() -> None:
         ({"method": "isotonic", "isotonic": {S: ((0, 0),), R: ((0, 0),)}}, "all three labels"),
         (
             {"isotonic": dict.fromkeys(LABELS, ((0.0, 0.5), (1.0, 0.4)))},
-            "must rise",
+            "must not fall",
         ),
         ({"aggregation": "learned"}, "noisy-or"),
         ({"window_tokens": 3}, "16"),
