@@ -60,8 +60,8 @@ prepare_environment() {
       ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} || fail \
       "not everything in requirements/$(basename "$lock") could be installed (see above);" \
       "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
-    # pip would compile on one core, and everything: of a library's models one or two are imported.
-    # Some packages contain files for other Python versions.
+    # pip would compile on one core. Libraries' models and tests are left out: of hundreds few are
+    # imported. Some packages contain files for other Python versions.
     "$VENV/bin/python" -m compileall -qq -j 0 -x '/(models|tests?)/' "$VENV/lib" || true
     "$VENV/bin/python" -m pip install -qq --no-deps --no-build-isolation \
       --disable-pip-version-check --editable "$ROOT" || fail "the project itself cannot be installed"

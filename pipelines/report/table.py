@@ -139,13 +139,7 @@ def brief(table: Table, *keys: str) -> Table:
     places = [
         place for place, column in enumerate(table.columns) if column.interval or column.key in keys
     ]
-    return replace(
-        table,
-        columns=tuple(table.columns[place] for place in places),
-        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
-        quoted=(),
-        notes=(),
-    )
+    return replace(_with_columns(table, places), quoted=(), notes=())
 
 
 WIDE: Final = 10
@@ -154,22 +148,29 @@ WIDE: Final = 10
 
 def without_zeros(table: Table) -> Table:
     """A wide table for a page: counts that are 0 in all rows are named in a note instead."""
-    if len(table.columns) <= WIDE:
+    if len(table.columns) <= WIDE or not table.rows:
         return table
     empty = [
         place
         for place in range(1, len(table.columns))
-        if table.rows and all(row[place] == 0 and type(row[place]) is int for row in table.rows)
+        if all(row[place] == 0 and type(row[place]) is int for row in table.rows)
         if all(row[place] is None for row in table.quoted)
     ]
-    kept = [place for place in range(len(table.columns)) if place not in empty]
-    titles = ", ".join(table.columns[place].title.lower() for place in empty)
+    if not empty:
+        return table
+    titles = [table.columns[place].title for place in empty]
+    named = ", ".join(title[:1].lower() + title[1:] for title in titles)
+    kept = _with_columns(table, [n for n in range(len(table.columns)) if n not in empty])
+    return replace(kept, notes=(*table.notes, f"0 in all rows: {named}."))
+
+
+def _with_columns(table: Table, places: Sequence[int]) -> Table:
+    """The table with these columns alone."""
     return replace(
         table,
-        columns=tuple(table.columns[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
-        quoted=tuple(tuple(row[place] for place in kept) for row in table.quoted),
-        notes=(*table.notes, *([f"0 in all rows: {titles}."] if empty else [])),
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
+        quoted=tuple(tuple(row[place] for place in places) for row in table.quoted),
     )
 
 
