@@ -120,7 +120,7 @@ def stages(options: AllOptions) -> list[Stage]:
     again = "The same by the language model, to compare the two judges"
     add(again, detection, detection, by_model, first=8)
     add("ConRAG: answers that cite both sides", "conrag", detection, tagged)
-    debated = (*asked, *quick("--rounds 2"))
+    debated = (*asked, *quick("--rounds 2 --agent-tokens 96 --conclusion-tokens 192"))
     add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", debated, first=2)
     # On single sentences, the packaged model is a worse and slower judge than the tagger.
     judged = (*cut, *quick("--judge tagger --answer-tokens 160"))

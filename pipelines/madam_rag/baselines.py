@@ -19,6 +19,7 @@ from pipelines.madam_rag.replies import (
     Short,
     ask,
     ask_conclusion,
+    explained,
     read_conclusion,
 )
 from pipelines.madam_rag.settings import DebateSettings, ExperimentName
@@ -209,7 +210,8 @@ async def astute_rag(
 
     # Answer finalisation; the groups come before the answers and need room too.
     tokens = settings.conclusion_tokens + GROUP_TOKENS
-    final = await step("finalise", FinalJson, tokens, context=given, consolidated=last)
+    schema = explained(FinalJson, settings.conclusion_tokens)
+    final = await step("finalise", schema, tokens, context=given, consolidated=last)
     if isinstance(final, str):
         concluded = read_conclusion(final)
     elif final.value is None:

@@ -3,9 +3,10 @@
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
 from nli.sentences import sentences
 from pipelines.data.records import whole
@@ -111,7 +112,9 @@ ANSWERS: Final = 8
 # The server is told the greatest length, so that a reply ends within its tokens. A longer reply
 # from a server that ignores it stays readable.
 Short = Annotated[str, told(maxLength=100)]
-Explanation = Annotated[str, told(maxLength=700)]
+LONGEST: Final = 700
+"""Most characters of an explanation; `explained` has fewer where a reply has few tokens."""
+Explanation = Annotated[str, told(maxLength=LONGEST)]
 
 _HEADING = (
     r"(?:here(?:['’]s| is) (?:(?:the|an?|my) )?)?(?:(?:brief|detailed|step[- ]by[- ]step) )*"
@@ -143,6 +146,16 @@ class ConclusionJson(BaseModel):
     answers: Annotated[list[Short], told(maxItems=ANSWERS)]
 
 
+@cache
+def explained(schema: type[Schema], tokens: int) -> type[Schema]:
+    """The schema with an explanation that takes 0.7 of `tokens`, so that the answer fits.
+
+    A token is taken for 4 characters, as in English.
+    """
+    shorter = Annotated[str, told(maxLength=min(LONGEST, 4 * tokens * 7 // 10))]
+    return create_model(schema.__name__, __base__=schema, explanation=(shorter, ...))
+
+
 async def ask(
     client: Client,
     messages: Messages,
@@ -169,7 +182,8 @@ async def ask_agent(
 ) -> AgentReply:
     """One agent's reply; an unreadable one is returned with its raw text. Errors as in `ask`."""
     form, tokens = settings.form, settings.agent_tokens
-    reply = await ask(client, messages, AgentJson, form, tokens, affinity=affinity)
+    schema = explained(AgentJson, tokens)
+    reply = await ask(client, messages, schema, form, tokens, affinity=affinity)
     if isinstance(reply, str):
         return cut_as_released(reply) if settings.replies == "released" else read_agent(reply)
     if reply.value is None:
@@ -182,7 +196,8 @@ async def ask_conclusion(
 ) -> Conclusion:
     """Answers with an explanation; unreadable replies and errors as in `ask_agent`."""
     form, tokens = settings.form, settings.conclusion_tokens
-    reply = await ask(client, messages, ConclusionJson, form, tokens, affinity=affinity)
+    schema = explained(ConclusionJson, tokens)
+    reply = await ask(client, messages, schema, form, tokens, affinity=affinity)
     if isinstance(reply, str):
         read = read_conclusion(reply)
         kept = settings.replies == "released"

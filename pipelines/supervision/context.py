@@ -74,7 +74,10 @@ class ReservedTexts:
 
     def trainable(self, pairs: Iterable[LabelledPair]) -> list[LabelledPair]:
         """The pairs of which neither side shows a reserved text."""
-        return [pair for pair in pairs if pair.premise not in self and pair.hypothesis not in self]
+        chosen = list(pairs)
+        texts = {text for pair in chosen for text in (pair.premise, pair.hypothesis)}
+        shown = {text for text in texts if text in self}
+        return [pair for pair in chosen if not shown & {pair.premise, pair.hypothesis}]
 
 
 def _in_a_row(plain: str) -> list[int]:

@@ -86,11 +86,12 @@ def endless(piece: bytes = b" " * (1 << 16), most: int = 1 << 30) -> Callable[[]
     return lambda: iter([piece] * (most // len(piece)))
 
 
-def packed(gigabytes: float = 0.25) -> bytes:
-    """A gzip body a thousandth of its unpacked size."""
+def bomb() -> Iterator[bytes]:
+    """A gzip body a thousandth of its unpacked size, a quarter of a gigabyte."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     zeros = b" " * (1 << 22)
-    return b"".join(packer.compress(zeros) for _ in range(int(gigabytes * 256))) + packer.flush()
+    yield from (packer.compress(zeros) for _ in range(64))
+    yield packer.flush()
 
 
 def client_of(hostile: Scripted, cache: Path) -> AbstractAsyncContextManager[Client]:
@@ -138,7 +139,7 @@ COMPLETIONS: dict[str, tuple[Page | Callable[[dict[str, Any]], Page], str]] = {
     "two lists of choices": (Page(b'{"choices":[{}],"choices":[]}'), FOREIGN),
     "a body without end": (Page(pieces=endless()), "sends more than"),
     "a text of 50 MB": (changed(content="A" * (50 * MIB)), "sends more than"),
-    "a body that unpacks": (Page(packed(), headers=GZIP), FOREIGN),
+    "a body that unpacks": (Page(pieces=bomb, headers=GZIP), FOREIGN),
     "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), AWAY),
     "a body cut short": (Page(b'{"cho', length=999), AWAY),
     "an error of HTML": (Page(b"<html>\x1b[31merror" * 100, status=500), AWAY),
@@ -241,7 +242,7 @@ LISTS: dict[str, tuple[Page, str]] = {
     "a list": (of([1]), NOT_ONE),
     "many bad cards": (of({"data": [1] * 300_000}), NOT_ONE),
     "a gigabyte": (Page(pieces=endless()), "sends more than"),
-    "what unpacks": (Page(packed(0.05), headers=GZIP), NOT_ONE),
+    "what unpacks": (Page(pieces=bomb, headers=GZIP), NOT_ONE),
     "a byte now and then": (Page(pieces=drip(b" " * 999), length=999), "no server answers"),
     "elsewhere": (
         Page(status=302, headers=(("Location", "http://127.0.0.1:9/steal"),)),
@@ -288,7 +289,7 @@ TOKENS: dict[str, Page | Callable[[dict[str, Any]], Page]] = {
     "deep": Page(DEEP),
     "an error": Page(b"{}", status=500),
     "a gigabyte": Page(pieces=endless()),
-    "what unpacks": Page(packed(), headers=GZIP),
+    "what unpacks": Page(pieces=bomb, headers=GZIP),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
+from pydantic import BaseModel
 from scripted import fenced_text, prompt_of
 
 from pipelines.madam_rag.baselines import FinalJson, baseline_prompts
@@ -17,6 +18,7 @@ from pipelines.madam_rag.replies import (
     ConclusionJson,
     Debate,
     Round,
+    explained,
 )
 from pipelines.madam_rag.settings import DebateSettings
 from serving.client import Client
@@ -116,6 +118,12 @@ def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
     assert "take over" not in first
 
 
+def form_of(schema: type[BaseModel]) -> dict[str, Any]:
+    """What a server is told of the explanation."""
+    told: dict[str, Any] = schema.model_json_schema()["properties"]["explanation"]
+    return told
+
+
 def test_reasons_come_before_answers() -> None:
     """In JSON; free text has appendix C's order. No explanation is rejected for its length."""
     for schema in (AgentJson, ConclusionJson, FinalJson):
@@ -123,6 +131,10 @@ def test_reasons_come_before_answers() -> None:
             "explanation",
             "answer" if schema is AgentJson else "answers",
         ]
+        short = explained(schema, 96)
+        assert [*short.model_fields] == [*schema.model_fields]
+        assert form_of(short)["maxLength"] == 268, "67 of 96 tokens"
+        assert form_of(explained(schema, 256))["maxLength"] == 700
     long = "Because it says so. " * 100
     assert AgentJson(explanation=long, answer="1856").explanation == long
     prompts = {**panel(cast(Client, None)).prompts, **baseline_prompts()}
