@@ -1,43 +1,33 @@
-"""Models served by a real vLLM give the same numbers as transformers.
+"""Models in a real vLLM give the same numbers as transformers, in float32.
 
-SmolLM2, a Llama, runs on the session's server; a tiny Gemma 3 with random weights and SmolLM2's
-tokenizer runs on a separate one, which is killed at the end. Both compute in float32.
+SmolLM2, a Llama, runs on the session's server; a tiny Gemma 3 with random weights runs in an engine
+of its own, without a server.
 """
 
-import asyncio
-import json
 import os
-import shutil
-from collections.abc import AsyncIterator, Iterator
+import subprocess
+import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import psutil
 import pytest
 import pytest_asyncio
 from pydantic import BaseModel
 
-from serving import models
 from serving.cache import CompletionCache
 from serving.calls import Sampling, ServedIdentity
 from serving.client import Backend, Client
-from serving.detached import State, lives, running, start
+from serving.detached import State
 from serving.embeddings import embed
 from serving.endpoint import Endpoint
 from serving.errors import RequestError
 from serving.models import Model
-from serving.profile import load
 from serving.tokens import ENGINES_OWN, ChatTokenizer
-from serving.weights import strict
 
 pytestmark = pytest.mark.real_server
 
-SIZES = {
-    **{"hidden_size": 128, "intermediate_size": 128, "num_hidden_layers": 2},
-    **{"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32},
-    **{"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "max_position_embeddings": 2048},
-}
 CONTEXT = 2048
 QUESTION = (
     "The document says: the bridge was opened in 1936. The claim says: the bridge was opened in "
@@ -50,31 +40,16 @@ def ask(text: str) -> list[dict[str, str]]:
 
 
 class Served(BaseModel, arbitrary_types_allowed=True):
-    """A model in vLLM and in transformers; the process `holder` holds its server."""
+    """A model in vLLM and in transformers."""
 
     model: Model
     endpoint: Endpoint
     context: int
-    shares_prefixes: bool
     reference: Any
-    holder: int
-
-
-GEMMA = "gemma3_text"
-
-
-@pytest.fixture(scope="module", params=["smollm2", GEMMA])
-def served(
-    request: pytest.FixtureRequest, smollm2: Model, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
-    if request.param == "smollm2":
-        yield request.getfixturevalue("smollm2_served")
-    else:
-        yield from gemma_served(smollm2, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def smollm2_served(smollm2: Model, running_server: State) -> Served:
+def served(smollm2: Model, running_server: State) -> Served:
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -84,53 +59,8 @@ def smollm2_served(smollm2: Model, running_server: State) -> Served:
         model=smollm2,
         endpoint=endpoint,
         context=running_server.job.options.max_model_len,
-        shares_prefixes=True,
         reference=reference,
-        holder=running_server.pid,
     )
-
-
-def gemma_served(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    folder = tmp_path_factory.mktemp(GEMMA)
-    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
-        shutil.copy(smollm2.path / name, folder)
-    words = json.loads((smollm2.path / "config.json").read_text())["vocab_size"]
-    torch.manual_seed(7)
-    config = AutoConfig.for_model(GEMMA, vocab_size=words, **SIZES)
-    reference = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
-    with torch.no_grad():
-        for weight in reference.parameters():
-            if weight.dim() > 1:  # as they are initialised all outputs would be nearly alike
-                weight.normal_(std=0.25)
-    reference.save_pretrained(folder)
-    model = models.find(str(folder), folder.parent)
-    profile = strict(load("cpu-small"), folder.parent)
-    options = profile.engine(smollm2.name)
-    options = options.model_copy(update={"max_model_len": CONTEXT, "kv_cache_gib": 0.25})
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})  # the last one belongs to the session
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONTESTED_HOME", str(tmp_path_factory.mktemp("home")))
-        (endpoint,) = asyncio.run(start(model, options, owner=os.getpid()))
-        os.sched_setaffinity(0, cores)
-        (state,) = running()
-        yield Served(
-            model=model,
-            endpoint=endpoint,
-            context=CONTEXT,
-            shares_prefixes=False,
-            reference=reference,
-            holder=state.pid,
-        )
-    holder = psutil.Process(state.pid)
-    processes = holder.children(recursive=True)
-    assert len(processes) >= 2
-    holder.kill()  # a holder that cannot clean up still takes its server down
-    _, left = psutil.wait_procs(processes, timeout=12)
-    assert [process for process in left if lives(process.pid)] == []
 
 
 @pytest_asyncio.fixture
@@ -263,4 +193,61 @@ async def test_greedy_text_is_the_same_when_asked_again(client: Client, served: 
     asked = ask(QUESTION)
     first, second = [await client.chat(asked, Sampling(12, seed=n)) for n in (0, 1)]
     assert first.text == second.text
-    assert (second.cached_prefix_tokens > 0) == served.shares_prefixes
+    assert second.cached_prefix_tokens > 0
+
+
+ENGINE = """
+import sys
+import torch
+from vllm import LLM, SamplingParams
+
+inputs = torch.load(sys.argv[2], weights_only=True)
+engine = LLM(
+    sys.argv[1], dtype="float32", enforce_eager=True, enable_prompt_embeds=True,
+    max_model_len=256, max_num_seqs=2, kv_cache_memory_bytes=1 << 28, skip_tokenizer_init=True,
+)
+sampling = SamplingParams(max_tokens=12, temperature=0, logprobs=1, detokenize=False)
+prompts = [{"prompt_token_ids": inputs["ids"].tolist()}, {"prompt_embeds": inputs["vectors"]}]
+for output in engine.generate(prompts, sampling, use_tqdm=False):
+    print("likely", output.outputs[0].cumulative_logprob, *output.outputs[0].token_ids)
+"""
+
+
+def test_gemma_reads_vectors_as_it_reads_their_tokens(tmp_path: Path) -> None:
+    """Gemma scales the rows of its table, so that `embed` must, too."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    torch.manual_seed(7)
+    sizes = {
+        **{"hidden_size": 128, "intermediate_size": 128, "num_hidden_layers": 2},
+        **{"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32},
+    }
+    config = AutoConfig.for_model("gemma3_text", vocab_size=500, **sizes)
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:  # as they are initialised all outputs would be nearly alike
+                weight.normal_(std=0.1)
+    model.save_pretrained(tmp_path)
+    ids = torch.arange(20, 180, 9)
+    vectors = torch.from_numpy(embed(tmp_path, ids.tolist(), dtype="float32"))
+    torch.save({"ids": ids, "vectors": vectors}, tmp_path / "inputs.pt")
+    done = subprocess.run(
+        [sys.executable, "-c", ENGINE, tmp_path, tmp_path / "inputs.pt"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"},
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    said = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("likely ")]
+    whole = model.generate(ids[None], max_new_tokens=12, do_sample=False, eos_token_id=None)
+    written = whole[0, len(ids) :]
+    with torch.no_grad():
+        logits = model(whole).logits[0, len(ids) - 1 : -1]
+    likely = float(logits.log_softmax(-1).gather(1, written[:, None]).sum())
+    for logprob, *tokens in said:
+        assert [*map(int, tokens)] == written.tolist()
+        assert float(logprob) == pytest.approx(likely, abs=1e-3)
+    assert len(said) == 2
