@@ -59,7 +59,7 @@ def test_the_model_of_every_role_is_looked_at_once(registered: Path, tmp_path: P
 
 
 def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Else the shipped one judges, which is said."""
 
@@ -68,7 +68,7 @@ def test_a_gpu_profile_takes_the_first_of_its_taggers_that_is_registered(
 
     options._say_small.cache_clear()
     assert tagger().startswith("contested-nli, ")
-    (line,) = caplog.messages
+    (line,) = capsys.readouterr().err.splitlines()
     assert "profile one-gpu-7b names deberta-v3-large, modernbert-large, deberta-v3-base" in line
     assert "scripts/fetch_models.sh --tagger deberta-v3-large" in line
     for name in ("deberta-v3-base", "deberta-v3-large"):
