@@ -10,7 +10,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -167,10 +167,16 @@ def weights_digest(folder: Path) -> str:
 def sha256_of(file: Path) -> str:
     """SHA-256 (hex) of a file; TaggerError if it cannot be read."""
     try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        state = file.stat()
+        return _sha256(file, state.st_ino, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise _unreadable(file, error) from error
+
+
+@lru_cache(maxsize=64)  # a page asks for every task which tagger there is
+def _sha256(file: Path, *_state: int) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _digest(folder: Path, patterns: Iterable[str]) -> str:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 go_offline()
 
+# Files of tests need not outlive a power cut.
+os.fsync = lambda fd: None
+
 # Workers and their servers share the cores, so waiting threads must not spin.
 os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 

@@ -178,7 +178,8 @@ def tuned(
             tuned_on=tuned_on(learned, watched),
             on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
         )
-    gc.collect()  # a server may need the model's memory
+    if task == "response":
+        gc.collect()  # the server, which is next, needs the model's memory
     return found
 
 

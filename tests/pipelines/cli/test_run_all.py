@@ -71,7 +71,8 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     *judging, anyway, _, limit = found["conflict-detection 2"]
     assert pairs(judging) == cached | {"--judge": "model"}
     assert (anyway, limit) == ("--anyway", "8")
-    assert pairs(found["madam-rag"]) == cached | {"--rounds": "2", "--limit": "2"}
+    tokens = {"--agent-tokens": "96", "--conclusion-tokens": "192"}
+    assert pairs(found["madam-rag"]) == cached | tokens | {"--rounds": "2", "--limit": "2"}
     assert found["conflicts"][-2:] == ["--limit", "4"]
     assert "--judge" in found["conflicts"]
     for name in ("report-writing", "truthfulqa"):
