@@ -86,6 +86,11 @@ def _compiled(source: str) -> jinja2.Template:
     return ENVIRONMENT.from_string(source)
 
 
+@lru_cache(maxsize=64)
+def _variables(source: str) -> frozenset[str]:
+    return frozenset(meta.find_undeclared_variables(ENVIRONMENT.parse(source)))
+
+
 @dataclass(frozen=True)
 class Prompt:
     """One prompt template.
@@ -150,7 +155,7 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
         path = own if own.exists() else path
     try:
         source = read_bytes(path).decode().replace("\r\n", "\n").replace("\r", "\n")
-        used = meta.find_undeclared_variables(ENVIRONMENT.parse(source))
+        used = _variables(source)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
