@@ -1,13 +1,13 @@
-"""Recreate the pictures in README.md and docs/ from a main job's results, in a real browser.
+"""Recreate docs/example and the pictures in docs/, in a real browser.
 
-    python scripts/pictures.py results
+    python scripts/pictures.py
 
-It needs the environment of scripts/test.sh and Chromium. The tagger is the only judge.
+It needs the environment of scripts/test.sh, Chromium, and the registered contested-nli-large, which
+judges the example report. No language model is asked.
 """
 
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,31 +16,34 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-PICTURES = Path(__file__).resolve().parents[1] / "docs/pictures"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+RUNS = ("conflictscore", "conflict-detection", "conrag")
 COLOURS = 128
 """Colours per picture; screenshots use few, and files shrink to a third."""
 
 
-def main(results: Path) -> None:
-    """Make all pictures; `results` is what scripts/run_all.sh wrote."""
-    with sync_playwright() as playwright:
+def main() -> None:
+    """Make the example report and all pictures."""
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as temporary:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        report(browser, results / "report.html")
-        with tempfile.TemporaryDirectory() as folder:
-            salience(browser, Path(folder))
-            web(browser, Path(folder))
-            annotate(browser, results, Path(folder))
+        folder = Path(temporary)
+        example(browser, folder / "results")
+        salience(browser, folder)
+        web(browser, folder)
+        annotate(browser, folder / "results")
         browser.close()
 
 
-def report(browser: Browser, path: Path) -> None:
-    """The first screen of a report."""
-    with shown(browser, path.resolve().as_uri(), 1280) as page:
-        fourth = page.get_by_role("heading", name="TruthfulQA").first
-        fourth.wait_for()
-        box = fourth.bounding_box()
-        assert box is not None
-        take(page, "report", 1280, box["y"] - 16)
+def example(browser: Browser, results: Path) -> None:
+    """The bundled samples judged by the larger tagger: the report, and two screens of it."""
+    for name in RUNS:
+        options = ("--tagger", "contested-nli-large", "--judge", "tagger", "--out", str(results))
+        subprocess.run(["contested", "run", name, *options], check=True)
+    address = Path(shutil.copy(results / "report.html", DOCS / "example")).as_uri()
+    with shown(browser, address, 1280) as page:
+        take(page, "example/overview", 1280, 760)
+    with shown(browser, f"{address}#conflictscore/-/tallest-mountain/overconfident", 1280) as page:
+        take(page, "example/response", 1280, 1020)
 
 
 def salience(browser: Browser, folder: Path) -> None:
@@ -49,7 +52,7 @@ def salience(browser: Browser, folder: Path) -> None:
     subprocess.run(["contested", "check-npov", "--html", str(page_of)], check=True)
     with shown(browser, page_of.as_uri(), 1150) as page:
         page.get_by_text("left out?").wait_for()
-        take(page, "salience", 1150, 790)
+        take(page, "pictures/salience", 1150, 790)
 
 
 def web(browser: Browser, folder: Path) -> None:
@@ -61,19 +64,17 @@ def web(browser: Browser, folder: Path) -> None:
         page.get_by_text("Fill in an example").click()
         page.locator("button.main").click()
         page.locator(".matrix").wait_for(timeout=120_000)
-        take(page, "web", 1100, 760)
+        take(page, "pictures/web", 1100, 760)
 
 
-def annotate(browser: Browser, results: Path, folder: Path) -> None:
+def annotate(browser: Browser, results: Path) -> None:
     """An item to label."""
-    copy = folder / "results"
-    shutil.copytree(results, copy)
-    command = ("contested", "annotate", str(copy), "--entry", "conflictscore", "--sample", "20")
+    command = ("contested", "annotate", str(results), "--entry", "conflictscore", "--sample", "20")
     with served(*command) as address, shown(browser, address, 900, 620) as page:
         page.locator("#item section").first.wait_for()
         page.keyboard.press("1")
         page.get_by_text("Kept").wait_for()
-        take(page, "annotate", 900, 620)
+        take(page, "pictures/annotate", 900, 620)
 
 
 @contextmanager
@@ -103,7 +104,7 @@ def shown(browser: Browser, address: str, width: int, height: int = 1000) -> Ite
 
 def take(page: Page, name: str, width: float, height: float) -> None:
     """Save the top left of a page as a small file."""
-    path = PICTURES / f"{name}.png"
+    path = DOCS / f"{name}.png"
     page.wait_for_timeout(500)  # wait for fade-ins
     page.screenshot(path=path, clip={"x": 0, "y": 0, "width": width, "height": height})
     Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
@@ -111,4 +112,4 @@ def take(page: Page, name: str, width: float, height: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()
