@@ -45,7 +45,7 @@ def official_label(label: str) -> str:
         ValueError: No label matches.
     """
     if (official := _BY_FORM.get(_form(label))) is None:
-        known = ", ".join(repr(each) for each in LABELS)
+        known = ", ".join(repr(name) for name in LABELS)
         raise ValueError(f"{label!r} is no type of conflict; there are {known}")
     return official
 
