@@ -157,13 +157,13 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
 
     _check(len(labels))
     low, high = np.log(_TEMPERATURES)
-    found = minimize_scalar(
+    result = minimize_scalar(
         lambda log: negative_log_likelihood(softmax(logits, float(np.exp(log))), labels),
         bounds=(low, high),
         method="bounded",
         options={"xatol": 1e-6},
     )
-    return float(np.exp(found.x))
+    return float(np.exp(result.x))
 
 
 def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Label, Knots]:
@@ -182,13 +182,13 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     _check(len(labels))
     rows = np.asarray(probabilities, dtype=np.float64)
     least = 1 / (len(rows) + 2)
-    found = {}
+    lines = {}
     for column, label in enumerate(LABELS):
         line = IsotonicRegression(y_min=least, y_max=1 - least, out_of_bounds="clip")
         line.fit(rows[:, column], [float(gold == label) for gold in labels])
         corners = zip(line.X_thresholds_, line.y_thresholds_, strict=True)
-        found[label] = tuple((round(float(x), 6), round(float(y), 6)) for x, y in corners)
-    return found
+        lines[label] = tuple((round(float(x), 6), round(float(y), 6)) for x, y in corners)
+    return lines
 
 
 def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Floats:

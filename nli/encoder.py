@@ -73,15 +73,15 @@ def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
     architectures = before.get("architectures") or [""]
     if not str(architectures[0]).endswith("ForSequenceClassification"):
         return  # no classifier before: all of it is new
-    output = [each for each in model.modules() if isinstance(each, torch.nn.Linear)][-1]
+    output = [module for module in model.modules() if isinstance(module, torch.nn.Linear)][-1]
     try:
-        own = label_order(before)
+        order = label_order(before)
     except TaggerError:
         torch.nn.init.normal_(output.weight, std=getattr(model.config, "initializer_range", 0.02))
         if output.bias is not None:
             torch.nn.init.zeros_(output.bias)
         return
-    rows = [own.index(label) for label in LABELS]
+    rows = [order.index(label) for label in LABELS]
     with torch.no_grad():
         output.weight.copy_(output.weight[rows])
         if output.bias is not None:

@@ -100,7 +100,7 @@ class Encoder:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without special tokens; TaggerError if one cannot be read."""
-        return [len(each.ids) for each in self._tokenised(texts, add_special_tokens=False)]
+        return [len(encoding.ids) for encoding in self._tokenised(texts, add_special_tokens=False)]
 
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
@@ -134,13 +134,13 @@ class Encoder:
                 self._refuse_what_is_no_number(logits)
                 if on_batch is not None:
                     on_batch(sum(times[place] for place in batch))
-        own = [self.labels.index(label) for label in LABELS]
-        reordered: NDArray[np.float32] = scored[index][:, own]
+        columns = [self.labels.index(label) for label in LABELS]
+        reordered: NDArray[np.float32] = scored[index][:, columns]
         return reordered
 
     def _encoded(self, pairs: Sequence[Pair]) -> list[Encoded]:
         """Token and segment numbers of each pair."""
-        found = []
+        encoded = []
         for pair in self._tokenised([tuple(pair) for pair in pairs]):
             if len(pair.ids) > self.max_tokens:
                 raise TaggerError(
@@ -148,8 +148,8 @@ class Encoder:
                     f" {self.max_tokens:,}; split its premise"
                 )
             ids = np.asarray(pair.ids, dtype=np.int32)
-            found.append((ids, np.asarray(pair.type_ids, dtype=np.uint8)))
-        return found
+            encoded.append((ids, np.asarray(pair.type_ids, dtype=np.uint8)))
+        return encoded
 
     def _tokenised(self, texts: Sequence[Any], **options: bool) -> list[Any]:
         encode = self._tokenizer.backend_tokenizer.encode_batch_fast

@@ -103,7 +103,7 @@ def write_pairs(path: Path, pairs: Iterable[LabelledPair]) -> None:
     Raises:
         TaggerError: The file cannot be written.
     """
-    lines = (json.dumps(each.model_dump(exclude_none=True), ensure_ascii=False) for each in pairs)
+    lines = (json.dumps(pair.model_dump(exclude_none=True), ensure_ascii=False) for pair in pairs)
     content = "".join(f"{line}\n" for line in lines).encode()
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)

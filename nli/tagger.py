@@ -156,15 +156,15 @@ class Tagger:
         spans = self._windows(pairs)
         flat = [
             Pair(pair.premise[slice(*span)], pair.hypothesis)
-            for pair, own in zip(pairs, spans, strict=True)
-            for span in own
+            for pair, of_pair in zip(pairs, spans, strict=True)
+            for span in of_pair
         ]
         tell = on_progress or _say_nothing
         logits = self.encoder.logits(flat, lambda done: tell(done / len(flat)))
-        ends = np.cumsum([len(own) for own in spans])
+        ends = np.cumsum([len(of_pair) for of_pair in spans])
         return [
-            Reading(tuple(own), logits[end - len(own) : end])
-            for own, end in zip(spans, ends, strict=True)
+            Reading(tuple(of_pair), logits[end - len(of_pair) : end])
+            for of_pair, end in zip(spans, ends, strict=True)
         ]
 
     def conclude(self, reading: Reading) -> Tag:
@@ -199,10 +199,10 @@ class Tagger:
                 return []
 
         spans = in_threads(lambda some: list(map(fitted, some)), pairs, TOKENISED_AT_ONCE)
-        found = list(chain.from_iterable(spans))
+        per_pair = list(chain.from_iterable(spans))
         if unfit:
             raise UnfitError({pair: unfit[pair] for pair in pairs if pair in unfit})
-        return found
+        return per_pair
 
     def _room(self, hypothesis: str) -> int:
         """Tokens that a hypothesis leaves for a window of the premise."""
@@ -223,27 +223,27 @@ class Tagger:
         self, pairs: Sequence[Pair], tags: Sequence[Tag], on_batch: Callable[[int], None]
     ) -> list[Tag]:
         """The same tags with a sentence as rationale where the window has several."""
-        found = list(tags)
+        narrowed = list(tags)
         asked: list[tuple[int, list[Span]]] = []
         for place, (pair, tag) in enumerate(zip(pairs, tags, strict=True)):
             if (window := tag.rationale) is not None:
-                own = [
+                parts = [
                     Span(window.start + span.start, window.start + span.end)
                     for span in sentences(pair.premise[slice(*window)])
                 ]
-                if len(own) > 1:
-                    asked.append((place, own))
+                if len(parts) > 1:
+                    asked.append((place, parts))
         alone = [
             Pair(pairs[place].premise[slice(*span)], pairs[place].hypothesis)
-            for place, own in asked
-            for span in own
+            for place, parts in asked
+            for span in parts
         ]
         shares = iter(softmax(self.encoder.logits(alone, on_batch)))
-        for place, own in asked:
+        for place, parts in asked:
             column = LABELS.index(tags[place].label)
-            scores = [float(next(shares)[column]) for _ in own]
-            found[place] = replace(tags[place], rationale=own[int(np.argmax(scores))])
-        return found
+            scores = [float(next(shares)[column]) for _ in parts]
+            narrowed[place] = replace(tags[place], rationale=parts[int(np.argmax(scores))])
+        return narrowed
 
 
 def _supported(span: Span) -> Tag:

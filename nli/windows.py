@@ -52,11 +52,11 @@ def _covered(
     single = set(pieces)
     fill = budget
     while True:
-        found = _filled(pieces, lengths, fill, overlap)
-        joined = [window for window in found if window not in single]
+        filled = _filled(pieces, lengths, fill, overlap)
+        joined = [window for window in filled if window not in single]
         excess = max(_lengths(text, joined, length_of), default=0) - budget
         if excess <= 0:
-            return found
+            return filled
         fill -= excess
 
 
@@ -64,7 +64,7 @@ def _filled(
     pieces: Sequence[Span], lengths: Sequence[int], budget: int, overlap: int
 ) -> list[Span]:
     """Greedy windows; a piece above the budget is alone."""
-    found: list[Span] = []
+    filled: list[Span] = []
     start = end = 0
     while end < len(pieces):
         # Repeat as many of the last pieces as fit beside the next one, which is new.
@@ -76,8 +76,8 @@ def _filled(
         while end < len(pieces) and total + lengths[end] <= budget:
             total += lengths[end]
             end += 1
-        found.append(Span(pieces[start].start, pieces[end - 1].end))
-    return found
+        filled.append(Span(pieces[start].start, pieces[end - 1].end))
+    return filled
 
 
 def _smaller(text: str, unit: Span) -> list[Span]:

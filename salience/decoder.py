@@ -81,7 +81,7 @@ class Decoder:
             raise SalienceError(f"{folder} is no model folder: config.json is missing")
         how: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
-            devices = [torch.device(each) for each in names]
+            devices = [torch.device(place) for place in names]
             tokenizer = AutoTokenizer.from_pretrained(folder, **how)
             model, loaded = AutoModelForCausalLM.from_pretrained(
                 folder,
@@ -157,14 +157,14 @@ class Decoder:
         return Encoded(prompt, response, tuple(ids), count, tuple(offsets))
 
     def _tokens(self, text: str, *, special: bool) -> tuple[list[int], list[Offset]]:
-        found = self.tokenizer(
+        encoding = self.tokenizer(
             text,
             add_special_tokens=special,
             split_special_tokens=True,  # special tokens written in a text are text
             return_offsets_mapping=True,
             verbose=False,
         )
-        return list(found["input_ids"]), [tuple(each) for each in found["offset_mapping"]]
+        return list(encoding["input_ids"]), [tuple(offset) for offset in encoding["offset_mapping"]]
 
     def salience(
         self,
@@ -186,7 +186,7 @@ class Decoder:
             SalienceError: Memory does not suffice, or a gradient is not a finite number.
             ValueError: The prefix has another width than the model.
         """
-        found = token_salience(
+        values = token_salience(
             self.model,
             self._ids(encoded),
             encoded.prompt_tokens,
@@ -197,12 +197,12 @@ class Decoder:
             limits=self.limits,
             on_progress=on_progress,
         )
-        if not np.isfinite(found).all():
+        if not np.isfinite(values).all():
             raise SalienceError(
                 f"gradients of {self.folder.name} are not finite in {self.precision}; take fp32, "
                 "or check its weights"
             )
-        return found[len(found) - len(encoded.ids) :]
+        return values[len(values) - len(encoded.ids) :]
 
     def _ids(self, encoded: Encoded) -> Any:
         import torch

@@ -101,9 +101,9 @@ def token_salience(
     )
     done = 0
     with memory_errors(length):
-        for found in attributions:
-            earlier, count = found.shape
-            salience[:earlier, wanted[done : done + count]] = found.cpu().numpy()
+        for chunk in attributions:
+            earlier, count = chunk.shape
+            salience[:earlier, wanted[done : done + count]] = chunk.cpu().numpy()
             done += count
             on_progress(done, len(wanted))
     return salience
@@ -148,10 +148,10 @@ def _attributions(
         some = places[done : done + size]
         embeddings = read[:, : before + some[-1]]
         at = [before + place for place in some]
-        found = None
+        measured = None
         try:
             with with_attention(model, attention):
-                found = _measured(
+                measured = _measured(
                     _chunk(model, embeddings, at, ids[some], target, limits=limits),
                     embeddings,
                     measure,
@@ -159,8 +159,8 @@ def _attributions(
         except RuntimeError as error:
             if not out_of_memory(error) or (len(some) == 1 and attention == "sdpa"):
                 raise
-        if found is not None:
-            yield found
+        if measured is not None:
+            yield measured
             done += len(some)
             continue
         release()
@@ -198,14 +198,14 @@ def _chunk(
         if out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:200]
-    found = _gradients(model, embeddings, before, tokens, target, together=False)
+    gradients = _gradients(model, embeddings, before, tokens, target, together=False)
     limits.together = False
     warnings.warn(
         f"gradients of {type(model).__name__} cannot be taken together ({reason}); they are taken "
         "one after the other, which is slower",
         stacklevel=2,
     )
-    return found
+    return gradients
 
 
 def _gradients(
@@ -246,8 +246,8 @@ def _gradients(
         return torch.autograd.grad(state, read, cotangents, is_grads_batched=True)[0][:, 0]
     return torch.cat(
         [
-            torch.autograd.grad(state, read, each, retain_graph=row < count - 1)[0]
-            for row, each in enumerate(cotangents)
+            torch.autograd.grad(state, read, cotangent, retain_graph=row < count - 1)[0]
+            for row, cotangent in enumerate(cotangents)
         ]
     )
 

@@ -45,8 +45,8 @@ def words_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...
 
 def response_tokens(encoded: Encoded, words: Sequence[Sequence[Word]]) -> list[int]:
     """The tokens of the response's words, ascending, counted from its first token."""
-    found = {token for part in words for word in part for token in word.tokens}
-    return sorted(token - encoded.prompt_tokens for token in found)
+    tokens = {token for part in words for word in part for token in word.tokens}
+    return sorted(token - encoded.prompt_tokens for token in tokens)
 
 
 def word_map(

@@ -54,13 +54,13 @@ def dealt(
     """
     whole, room = sum(size for _, size in blocks), sum(free.values())
     bounds = [whole * bound / room for bound in accumulate(free.values())]
-    found: dict[str, torch.device] = {}
+    devices: dict[str, torch.device] = {}
     before = 0
     for name, size in blocks:
         number = min(bisect_left(bounds, before + size / 2), len(bounds) - 1)
-        found[name] = found.get(tied.get(name, ""), list(free)[number])
+        devices[name] = devices.get(tied.get(name, ""), list(free)[number])
         before += size
-    return found
+    return devices
 
 
 def blocks_of(model: Any) -> Iterator[Block]:
@@ -73,14 +73,14 @@ def blocks_of(model: Any) -> Iterator[Block]:
     counted: set[int] = set()
 
     def size(module: Any) -> int:
-        new = [each for each in module.parameters() if id(each) not in counted]
+        new = [parameter for parameter in module.parameters() if id(parameter) not in counted]
         counted.update(map(id, new))
-        return sum(each.numel() * each.element_size() for each in new)
+        return sum(parameter.numel() * parameter.element_size() for parameter in new)
 
     def walk(module: Any, path: str) -> Iterator[Block]:
         for name, child in module.named_children():
-            own = [*child.parameters(recurse=False), *child.buffers(recurse=False)]
-            if own or isinstance(module, torch.nn.ModuleList) or not list(child.children()):
+            weights = [*child.parameters(recurse=False), *child.buffers(recurse=False)]
+            if weights or isinstance(module, torch.nn.ModuleList) or not list(child.children()):
                 yield path + name, size(child)
             else:
                 yield from walk(child, f"{path}{name}.")
@@ -102,11 +102,11 @@ def _empty(folder: Path, dtype: "torch.dtype") -> tuple[Any, list[Block]]:
 def _tied(model: Any) -> dict[str, str]:
     """Modules that share the weights of others: the head often shares the embeddings'."""
     ties: Mapping[str, str] = getattr(model, "all_tied_weights_keys", None) or {}
-    return {one.rpartition(".")[0]: other.rpartition(".")[0] for one, other in ties.items()}
+    return {tied.rpartition(".")[0]: other.rpartition(".")[0] for tied, other in ties.items()}
 
 
 def _too_large(folder: Path, needed: int, free: Mapping["torch.device", int]) -> str:
-    there = ", ".join(f"{own / GIB:.1f} GiB on {device}" for device, own in free.items())
+    there = ", ".join(f"{room / GIB:.1f} GiB on {device}" for device, room in free.items())
     return (
         f"the weights of {folder.name} need {needed / GIB:.1f} GiB of free memory, and gradients a "
         f"tenth more; there are {there}; name more devices, or take a smaller model"

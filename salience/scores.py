@@ -47,8 +47,8 @@ def _aggregated(rows: NDArray[np.floating], aggregation: Aggregation) -> NDArray
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     entropy = -(shares * logs).sum(axis=1)
     # A word without any attribution is drawn from no word, not from one.
-    found = np.where(sums[:, 0] > 0, 1 - entropy / np.log(count), 0)
-    return np.asarray(np.clip(found, 0, 1))
+    certainty = np.where(sums[:, 0] > 0, 1 - entropy / np.log(count), 0)
+    return np.asarray(np.clip(certainty, 0, 1))
 
 
 def average(scores: NDArray[np.floating] | Sequence[float]) -> float:

@@ -89,7 +89,7 @@ def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[
     `offsets` are each token's characters in the text, empty for special tokens, and `within` those
     of the part.
     """
-    found = []
+    words = []
     place = 0
     for match in word_pattern().finditer(text, *within):
         start, end = match.span()
@@ -102,5 +102,5 @@ def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[
             if offsets[n][1] > start:
                 tokens.append(n)
         if tokens and match[0].lower() not in STOP_WORDS:
-            found.append(Word(match[0], start, end, tuple(tokens)))
-    return found
+            words.append(Word(match[0], start, end, tuple(tokens)))
+    return words

@@ -87,16 +87,20 @@ def subjects(
 
 def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Subject:
     """The subject with that entry and kind; InputError unless exactly one matches."""
-    found = narrowed(every, entry, kind)
-    if len(found) == 1:
-        return found[0]
-    raise InputError(f"there are several kinds of labels; name one of: {_names(found)}")
+    matching = narrowed(every, entry, kind)
+    if len(matching) == 1:
+        return matching[0]
+    raise InputError(f"there are several kinds of labels; name one of: {_names(matching)}")
 
 
 def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
     """The subjects with that entry and kind; InputError if none matches."""
-    found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
-    if not found:
+    matching = [
+        subject
+        for subject in every
+        if entry in (None, subject.entry) and kind in (None, subject.kind)
+    ]
+    if not matching:
         raise InputError(
             f"no run has such labels; name one of: {_names(every)}"
             if every
@@ -104,11 +108,11 @@ def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> l
             "conflictscore, conflict-detection, both-sides, report-writing or conflicts, or a "
             "salience study whose responses are written"
         )
-    return found
+    return matching
 
 
 def _names(every: Sequence[Subject]) -> str:
-    return ", ".join(f"--entry {each.entry} --kind {each.kind}" for each in every)
+    return ", ".join(f"--entry {subject.entry} --kind {subject.kind}" for subject in every)
 
 
 def _items(labelling: Labelling[Any], results: Sequence[Any]) -> dict[str, Labelled]:
@@ -132,14 +136,14 @@ class Labels:
         self.given: dict[str, str] = {}
         """Item -> label, in order of the last change."""
         drawn, known = {*items}, subject.labelling.labels
-        for each in self._log.read().values():
-            if each.id not in drawn or each.label not in (None, *known):
+        for entry in self._log.read().values():
+            if entry.id not in drawn or entry.label not in (None, *known):
                 raise InputError(
-                    f"{self._log.path} has the label '{each.label}' of '{each.id}', which is not "
+                    f"{self._log.path} has the label '{entry.label}' of '{entry.id}', which is not "
                     "of this sample; remove the line"
                 )
-            if each.label is not None:
-                self.given[each.id] = each.label
+            if entry.label is not None:
+                self.given[entry.id] = entry.label
 
     def give(self, item: str, label: str | None) -> None:
         """Store a label on disk."""

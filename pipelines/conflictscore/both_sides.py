@@ -99,9 +99,9 @@ class Signed:
     @classmethod
     def of(cls, run: str, sign: str, results: Sequence[JudgedResult]) -> "Signed":
         """The answers with a sign; a model's sign needs a scored answer."""
-        usable = [one for one in results if one.status == "scored" or sign in BASELINES]
-        pairs = [(one, value) for one in usable if (value := SIGNS[sign](one)) is not None]
-        answers, values = [one for one, _ in pairs], [value for _, value in pairs]
+        usable = [result for result in results if result.status == "scored" or sign in BASELINES]
+        pairs = [(result, value) for result in usable if (value := SIGNS[sign](result)) is not None]
+        answers, values = [result for result, _ in pairs], [value for _, value in pairs]
         return cls(run, sign, answers, values, len(results) - len(pairs))
 
     @property
@@ -249,7 +249,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         work,
         f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say of "
         f"{both:,} that they show both sides",
-        cost=lambda each: scoring(settings, each.answer, len(each.passages)),
+        cost=lambda judged: scoring(settings, judged.answer, len(judged.passages)),
         entries=lambda _: [entry],
     )
 

@@ -51,7 +51,9 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         work,
         "\n".join([_summary(dataset, settings, needs), *skipped]),
         remarks=[f"{told}; the first: {skipped[0]}"] if skipped else [],
-        cost=lambda each: scoring(settings, each.response, len(each.documents), each.claims),
+        cost=lambda example: scoring(
+            settings, example.response, len(example.documents), example.claims
+        ),
         entries=lambda _: [EXPERIMENT.name],
     )
 

@@ -143,8 +143,15 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         "evidence": evidence,
         "both_sides": both_sides(labelled.judgements),
     }
-    why = next((f" ({each.reasoning})" for each in labelled.judgements if each.raw is not None), "")
-    refusals = (each.refusal for each in labelled.judgements if each.refusal)
+    why = next(
+        (
+            f" ({judgement.reasoning})"
+            for judgement in labelled.judgements
+            if judgement.raw is not None
+        ),
+        "",
+    )
+    refusals = (judgement.refusal for judgement in labelled.judgements if judgement.refusal)
     unread = next(refusals, f"every one has an unreadable reply{why}")
     return result(
         example,

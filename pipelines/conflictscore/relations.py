@@ -26,9 +26,9 @@ def of_response(result: Result) -> Iterator[Labelled]:
 
 def of_detection(result: DetectionResult) -> Iterator[Labelled]:
     """The pairs of an example."""
-    own = result.example
-    groups = {"group": own.group, "source": own.source}
-    yield from _pairs(own.question, own.documents, result.judgements, groups)
+    example = result.example
+    groups = {"group": example.group, "source": example.source}
+    yield from _pairs(example.question, example.documents, result.judgements, groups)
 
 
 def _pairs(
@@ -38,21 +38,21 @@ def _pairs(
     groups: Mapping[str, str],
 ) -> Iterator[Labelled]:
     by_id = {document.id: document for document in documents}
-    claims = dict.fromkeys(each.claim for each in judgements)
+    claims = dict.fromkeys(judgement.claim for judgement in judgements)
     numbers = {claim: number for number, claim in enumerate(claims, 1)}
-    for each in judgements:
-        document = by_id[each.document]
+    for judgement in judgements:
+        document = by_id[judgement.document]
         # Document ids may give the label away, so people do not see them.
         dated = f"Document, {document.date}" if document.date else "Document"
         yield Labelled(
-            (numbers[each.claim], document.id),
+            (numbers[judgement.claim], document.id),
             (
                 *((("Question", question),) if question else ()),
-                ("Claim", each.claim),
+                ("Claim", judgement.claim),
                 (dated, document.as_read()),
             ),
-            None if each.relation is Relation.INVALID else each.relation.value,
-            by_name(each.probabilities),
+            None if judgement.relation is Relation.INVALID else judgement.relation.value,
+            by_name(judgement.probabilities),
             groups,
         )
 

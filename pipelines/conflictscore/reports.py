@@ -234,8 +234,8 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             "writer": model_of(author.client),
         }
         entry = options.entry(EXPERIMENT.name, author.client.model.name)
-        each = partial(report_on, author=author, scorer=scorer)
-        return [Work(entry, config, each, judge=scorer.judge)]
+        report = partial(report_on, author=author, scorer=scorer)
+        return [Work(entry, config, report, judge=scorer.judge)]
 
     return Plan(
         assignments(chosen),

@@ -88,8 +88,10 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
                 lambda result: result.undetermined_claims,
             ),
             total("unread_claims", "Claims not in CS-R", lambda result: result.unread_claims),
-            total("invalid_responses", "Invalid responses", lambda one: one.status == "invalid"),
-            total("failed_responses", "Failed responses", lambda one: one.status == "failed"),
+            total(
+                "invalid_responses", "Invalid responses", lambda result: result.status == "invalid"
+            ),
+            total("failed_responses", "Failed responses", lambda result: result.status == "failed"),
             total("truncated_texts", "Truncated texts", lambda result: len(result.truncations)),
         ],
         notes=(
@@ -156,8 +158,8 @@ def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table,
 
 def remarks(judged: Sequence[Judgement], judge: str) -> tuple[str, ...]:
     """Warnings about a judge: probability outside the labels, cut replies; and calls saved."""
-    said = [*low_label_mass((one.label_mass for one in judged), f"{judge}'s")]
-    if cut := sum(one.reply_cut for one in judged):
+    said = [*low_label_mass((judgement.label_mass for judgement in judged), f"{judge}'s")]
+    if cut := sum(judgement.reply_cut for judgement in judged):
         said.append(f"Replies of {judge} whose snippet or reason may lack its end: {cut:,}.")
     if saved := saved_share(judged):
         said.append(f"{judge}: {shown(saved)} of the labels took no call to the language model.")

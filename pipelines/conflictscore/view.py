@@ -42,7 +42,7 @@ NAMES: Final = {
 
 def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) -> tuple[Source, ...]:
     """The documents; those that were not read whole say how much was."""
-    cuts = {each.text: each for each in truncations}
+    cuts = {truncation.text: truncation for truncation in truncations}
 
     def source(number: int, document: Document) -> Source:
         about: tuple[Inline, ...] = (
@@ -54,7 +54,7 @@ def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) ->
         title, text = document.title or document.id, document.text
         return Source(number, title, text, about, document.url, note=note)
 
-    return tuple(source(*each) for each in enumerate(documents, 1))
+    return tuple(source(*numbered) for numbered in enumerate(documents, 1))
 
 
 def cell(
@@ -66,7 +66,10 @@ def cell(
     span = locate(judgement.snippet or "", document.text)
     shown = span is not None and span[1] <= CHARACTERS_SHOWN
     found = judgement.snippet_found if judgement.snippet_found is not None else span is not None
-    seen = next((each for each in truncations if each.text == f"document {document.id}"), None)
+    seen = next(
+        (truncation for truncation in truncations if truncation.text == f"document {document.id}"),
+        None,
+    )
     read = judgement.read_tokens
     of = f" of {seen.tokens:,}" if seen else ""
     return Cell(
@@ -87,10 +90,10 @@ def cell(
 def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
     """The cell of a row to open first: its first contradiction, else its first side."""
     for relation in (Relation.CONTRADICTS, Relation.SUPPORTS):
-        for place, each in enumerate(rows[row].cells):
-            if each is not None and each.relation == relation.value:
+        for place, label in enumerate(rows[row].cells):
+            if label is not None and label.relation == relation.value:
                 return row, place
-    return row, next((place for place, each in enumerate(rows[row].cells) if each is not None), 0)
+    return row, next((place for place, label in enumerate(rows[row].cells) if label is not None), 0)
 
 
 ENOUGH_JUDGEMENTS = 20
@@ -122,7 +125,10 @@ def _notes(runs: Runs[Result]) -> Iterator[str]:
     config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
         yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
-    if len(given := {one.relation for one in judged}) == 1 and len(judged) >= ENOUGH_JUDGEMENTS:
+    if (
+        len(given := {judgement.relation for judgement in judged}) == 1
+        and len(judged) >= ENOUGH_JUDGEMENTS
+    ):
         yield (
             f"All {len(judged):,} judgements carry the same label ({NAMES[given.pop().value]}). A "
             "judge that does not tell documents apart says nothing of the responses, whatever the "
@@ -160,7 +166,7 @@ def example(run: str, result: Result) -> Example:
             "Variant": [tables.variant(result)],
             "With": [name for name, some in kinds if some],
         },
-        figures={title: getattr(result, each) for each, title in MEASURES.items()},
+        figures={title: getattr(result, measure) for measure, title in MEASURES.items()},
         words=f"{result.response}\n{result.error or ''}",
     )
 
@@ -173,10 +179,10 @@ def content(result: Result) -> list[Block]:
     made += [Heading("Response"), Text(result.response, "Response")]
     made += [
         Note(
-            f"Truncated: of {each.text}, the model saw the first {each.kept:,} of "
-            f"{each.tokens:,} tokens."
+            f"Truncated: of {truncation.text}, the model saw the first {truncation.kept:,} of "
+            f"{truncation.tokens:,} tokens."
         )
-        for each in result.truncations
+        for truncation in result.truncations
     ]
     if result.evidence == 0:
         made.append(Note("No document supports or contradicts any claim."))
@@ -202,8 +208,8 @@ def matrix(result: Result) -> Matrix:
         Row(
             claim,
             tuple(
-                cell(judged.get((claim, each.id)), each, result.truncations)
-                for each in result.documents
+                cell(judged.get((claim, document.id)), document, result.truncations)
+                for document in result.documents
             ),
             _CHIPS.get(state),
         )

@@ -44,10 +44,10 @@ def official_label(label: str) -> str:
     Raises:
         ValueError: No label matches.
     """
-    if (found := _BY_FORM.get(_form(label))) is None:
-        known = ", ".join(repr(each) for each in LABELS)
+    if (official := _BY_FORM.get(_form(label))) is None:
+        known = ", ".join(repr(name) for name in LABELS)
         raise ValueError(f"{label!r} is no type of conflict; there are {known}")
-    return found
+    return official
 
 
 def _form(label: str) -> str:

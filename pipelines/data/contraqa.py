@@ -75,18 +75,18 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
             by_title[_squeezed(paragraph.title)].append(paragraph)
         elif (text := _squeezed(paragraph.contents)) in contexts:
             own_id[text] = paragraph.id
-    found = []
+    questions = []
     for query in asked:
         fake = by_id.get(own_id.get(_squeezed(query.context), ""))
         fake = fake or _closest(query.context, by_title.get(_squeezed(query.title), []))
         if fake:
-            found.append(query.model_copy(update={"fake": fake.contents}))
-    if not found:
+            questions.append(query.model_copy(update={"fake": fake.contents}))
+    if not questions:
         raise InputError(
             f"{corpus} has no false paragraph for the questions of {queries}; "
             "name corpus.json of ContraQA's noisy corpus"
         )
-    return found
+    return questions
 
 
 def overlap(first: str, second: str) -> float:
@@ -96,7 +96,7 @@ def overlap(first: str, second: str) -> float:
 
 
 def _closest(context: str, candidates: list[Paragraph]) -> Paragraph | None:
-    best = max(candidates, key=lambda one: overlap(context, one.contents), default=None)
+    best = max(candidates, key=lambda paragraph: overlap(context, paragraph.contents), default=None)
     return best if best is not None and overlap(context, best.contents) >= SHARED else None
 
 

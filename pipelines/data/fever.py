@@ -43,9 +43,13 @@ def _evidence_sets(value: Any) -> Any:
     if not isinstance(value, list):
         raise ValueError("should be a list of evidence sets")
     sets = []
-    for one in value:
+    for entry in value:
         # Some claims without evidence have a bare pointer in place of a set.
-        pointers = [one] if isinstance(one, list) and one and not isinstance(one[0], list) else one
+        pointers = (
+            [entry]
+            if isinstance(entry, list) and entry and not isinstance(entry[0], list)
+            else entry
+        )
         if not isinstance(pointers, list) or not all(
             isinstance(pointer, list) and len(pointer) == 4 for pointer in pointers
         ):
@@ -84,13 +88,13 @@ class WikiPage(BaseModel, frozen=True):
 
     def sentences(self) -> dict[int, str]:
         """Sentence number -> sentence with its escapes undone; empty ones are left out."""
-        found: dict[int, str] = {}
+        sentences: dict[int, str] = {}
         for line in self.lines.split("\n"):
             number, _, rest = line.partition("\t")
             # The rest of a sentence after a line feed has no number and is lost.
             if number.isdecimal() and (sentence := readable(rest.partition("\t")[0])):
-                found.setdefault(int(number), sentence)
-        return found
+                sentences.setdefault(int(number), sentence)
+        return sentences
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def page_title(page: str) -> str:
 
 def readable(text: str) -> str:
     """A sentence of the dump as people write it: no escaped brackets, no spaces before commas."""
-    text = _SIGN.sub(lambda found: _SIGNS[found.group()], text)
+    text = _SIGN.sub(lambda match: _SIGNS[match.group()], text)
     return " ".join(_SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", text)).split())
 
 

@@ -226,7 +226,7 @@ def _fields_instead(record: Mapping[str, Any]) -> str:
     def told(name: str) -> str:
         if meant := get_close_matches(name, called, 1, 0.8):
             return f"'{name}' (did you mean '{meant[0]}'?)"
-        if isinstance(record[name], list) and any(isinstance(one, dict) for one in record[name]):
+        if isinstance(record[name], list) and any(isinstance(item, dict) for item in record[name]):
             return f"'{name}' (a list; if it holds the records, write that list alone)"
         return f"'{name}'"
 

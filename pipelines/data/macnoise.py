@@ -57,7 +57,9 @@ class NoisyQuestion(BaseModel, frozen=True):
     @property
     def contexts(self) -> list[tuple[Context, bool]]:
         """The passages, with whether the release finds an answer in each."""
-        return [(each, label == 1) for each, label in zip(self.ctxs, self.pert_lbls, strict=False)]
+        return [
+            (context, label == 1) for context, label in zip(self.ctxs, self.pert_lbls, strict=False)
+        ]
 
 
 def read(path: Path) -> list[NoisyQuestion]:
@@ -67,5 +69,5 @@ def read(path: Path) -> list[NoisyQuestion]:
 
 def passage(text: str) -> tuple[str | None, str]:
     """Title and text of a passage: "title: T context: C" -> (T, C); (None, text) without them."""
-    found = _PREFIX.match(text)
-    return (found["title"] or None, text[found.end() :]) if found else (None, text)
+    match = _PREFIX.match(text)
+    return (match["title"] or None, text[match.end() :]) if match else (None, text)

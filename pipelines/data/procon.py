@@ -28,10 +28,10 @@ LEAST_WORDS = 3
 
 def _once(arguments: tuple[str, ...]) -> tuple[str, ...]:
     """Arguments without repetitions, ignoring white space and case."""
-    found: dict[str, str] = {}
-    for each in arguments:
-        found.setdefault(" ".join(each.split()).lower(), each)
-    return tuple(found.values())
+    distinct: dict[str, str] = {}
+    for argument in arguments:
+        distinct.setdefault(" ".join(argument.split()).lower(), argument)
+    return tuple(distinct.values())
 
 
 Arguments = Annotated[NonEmpty[Text], AfterValidator(_once)]
@@ -96,9 +96,11 @@ def _topic(entry: Entry) -> Topic | None:
 
 
 def _arguments(perspectives: Sequence[_Perspective]) -> tuple[str, ...]:
-    titles = cleaned(" ".join(each.perspective_title.split()) for each in perspectives)
+    titles = cleaned(
+        " ".join(perspective.perspective_title.split()) for perspective in perspectives
+    )
     return tuple(
-        each for each in titles if len(each.split()) >= LEAST_WORDS and not each.endswith(":")
+        title for title in titles if len(title.split()) >= LEAST_WORDS and not title.endswith(":")
     )
 
 
@@ -107,12 +109,12 @@ def as_question(title: str) -> str:
 
     If its verb is not clear, the title is quoted: 'Is it true that "..."?'.
     """
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"((?:(?!\b(?:is|are|should|does|do|was|can)\b).)+?) (is|are|should|was|can) (.+)", title
     )
-    if found is None or re.search(r"\b(?:that|which|who|aka|use of)\b", found[1]):
+    if match is None or re.search(r"\b(?:that|which|who|aka|use of)\b", match[1]):
         return f"Is it true that “{title}”?"
-    subject, verb, rest = found.groups()
+    subject, verb, rest = match.groups()
     first, _, others = subject.partition(" ")
     # A name keeps its capital; "the", "people" and the like do not.
     named = (others[:1].isupper() or first.isupper()) and first.lower() not in FUNCTION_WORDS

@@ -98,8 +98,10 @@ def table_texts(table: Mapping[str, Any]) -> list[str]:
     For a business, name, hours and attributes are one text, and every review is another.
     """
     lists = [value for value in table.values() if isinstance(value, list)]
-    own = {name: value for name, value in table.items() if not isinstance(value, list)}
-    return ["\n".join(_fields(part)) for part in (own, *(one for each in lists for one in each))]
+    fields = {name: value for name, value in table.items() if not isinstance(value, list)}
+    return [
+        "\n".join(_fields(part)) for part in (fields, *(item for items in lists for item in items))
+    ]
 
 
 def _fields(value: object, name: str = "") -> Iterator[str]:
@@ -146,4 +148,4 @@ def read(path: Path) -> Release:
 
 def read_sources(path: Path) -> dict[str, Source]:
     """Source id -> source, of `source_info.jsonl`; raises as `read_records`."""
-    return {one.source_id: one for one in read_records(path, Source, NAME)}
+    return {source.source_id: source for source in read_records(path, Source, NAME)}

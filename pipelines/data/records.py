@@ -164,7 +164,9 @@ class Record(BaseModel, frozen=True, extra="forbid"):
         if isinstance(documents, str):
             documents = [documents]
         if isinstance(documents, list | tuple):
-            known["documents"] = tuple(as_document(one, n) for n, one in enumerate(documents, 1))
+            known["documents"] = tuple(
+                as_document(document, n) for n, document in enumerate(documents, 1)
+            )
         if isinstance(known.get("claims"), list):
             known["claims"] = tuple(known["claims"])
         if other:

@@ -56,4 +56,4 @@ def read(path: Path) -> list[ScientificClaim]:
 
 def read_corpus(path: Path) -> dict[str, Abstract]:
     """Document id, as used in claims -> abstract; raises as `read_records`."""
-    return {str(one.doc_id): one for one in read_records(path, Abstract, NAME)}
+    return {str(abstract.doc_id): abstract for abstract in read_records(path, Abstract, NAME)}

@@ -35,8 +35,10 @@ def _numbered(given: object) -> object:
     if not isinstance(given, list | tuple):
         return given
     return tuple(
-        as_document(one | {"id": f"d{number}"} if isinstance(one, dict) else one, number)
-        for number, one in enumerate(given, start=1)
+        as_document(
+            document | {"id": f"d{number}"} if isinstance(document, dict) else document, number
+        )
+        for number, document in enumerate(given, start=1)
     )
 
 
@@ -79,7 +81,9 @@ class TruthfulQuestion(BaseModel, frozen=True):
             listed = given.get(every) or ()
             first = [given[best]] if isinstance(given.get(best), str) else []
             # Leave a value that is not text for the field to refuse.
-            if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
+            if isinstance(listed, list | tuple) and all(
+                isinstance(answer, str) for answer in listed
+            ):
                 made[every] = tuple(dict.fromkeys([*first, *listed]))
         return made
 
@@ -104,9 +108,9 @@ def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
             id; or `documents` matches no question.
     """
     raw = content(path)
-    found = list(_rows(raw, path) if raw.lstrip()[:1] not in (b"{", b"[") else _lines(path))
-    _refuse_twice(path, found)
-    questions = [question for _, question in found]
+    rows = list(_rows(raw, path) if raw.lstrip()[:1] not in (b"{", b"[") else _lines(path))
+    _refuse_twice(path, rows)
+    questions = [question for _, question in rows]
     return questions if documents is None else _with_documents(questions, documents)
 
 
@@ -149,11 +153,11 @@ def _lines(path: Path) -> Iterator[tuple[str, TruthfulQuestion]]:
         yield entry.where, record(entry, TruthfulQuestion, NAME)
 
 
-def _refuse_twice(path: Path, found: Sequence[tuple[str, TruthfulQuestion]]) -> None:
-    if not found:
+def _refuse_twice(path: Path, rows: Sequence[tuple[str, TruthfulQuestion]]) -> None:
+    if not rows:
         raise InputError(f"{path} has no question; name a file in the format of {NAME}")
     first: dict[str, str] = {}
-    for where, question in found:
+    for where, question in rows:
         for name in (f"the id '{question.id}'", f"the question '{question.question}'"):
             if name in first:
                 raise InputError(f"{where}: {name} stands already at {first[name]}; keep one")
@@ -170,11 +174,13 @@ def _with_documents(questions: Sequence[TruthfulQuestion], path: Path) -> list[T
                 f"{entry.where}: '{line.question}' has documents already; keep one line of them"
             )
         kept[name] = line.documents
-    if not any(_words(each.question) in kept for each in questions):
+    if not any(_words(question.question) in kept for question in questions):
         raise InputError(f"{path} has documents for none of the questions; name their own file")
     return [
-        each.model_copy(update={"documents": kept.get(_words(each.question), each.documents)})
-        for each in questions
+        question.model_copy(
+            update={"documents": kept.get(_words(question.question), question.documents)}
+        )
+        for question in questions
     ]
 
 

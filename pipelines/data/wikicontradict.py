@@ -46,7 +46,7 @@ class _Passages(BaseModel, frozen=True):
     @property
     def differ(self) -> bool:
         """Whether the passages differ in more than white space."""
-        first, second = (each.split() for each in self.passages)
+        first, second = (passage.split() for passage in self.passages)
         return first != second
 
 
@@ -103,7 +103,7 @@ def read(path: Path) -> list[Contradiction]:
 
 def sides(path: Path) -> list[Side]:
     """Both statements of the questions whose passages differ; raises as `read`."""
-    return [each for record in read(path) if record.differ for each in _sides(record)]
+    return [side for record in read(path) if record.differ for side in _sides(record)]
 
 
 def _sides(record: Contradiction) -> Iterator[Side]:

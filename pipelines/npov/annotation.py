@@ -86,13 +86,13 @@ def read_by(tagger: ArgumentTagger, example: NpovExample) -> Reading:
     spans: list[Span] = []
     told_by: list[Side | None] = []
     side: Side | None = None
-    for found in sentences(response):
-        said = what_is_said(response[found.start : found.end])
-        start = found.end - len(said)
-        speech = response[found.start : start] or said
-        side = next((each for each in SIDES if _SPEAKERS[each].search(speech)), side)
-        if content_words(response, [(0, len(response))], (start, found.end)):
-            spans.append((start, found.end))
+    for sentence in sentences(response):
+        said = what_is_said(response[sentence.start : sentence.end])
+        start = sentence.end - len(said)
+        speech = response[sentence.start : start] or said
+        side = next((speaker for speaker in SIDES if _SPEAKERS[speaker].search(speech)), side)
+        if content_words(response, [(0, len(response))], (start, sentence.end)):
+            spans.append((start, sentence.end))
             told_by.append(side)
     parts = [response[start:end] for start, end in spans]
     support = LABELS.index(Label.SUPPORT)
@@ -150,15 +150,15 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
 
 
 def _errors(whole: NDArray[np.bool_], part: NDArray[np.bool_]) -> list[Error]:
-    found: list[Error] = []
+    errors: list[Error] = []
     for is_whole, in_part in zip(whole, part, strict=True):
-        found.append("none" if is_whole else "ambiguous" if in_part else "full")
-    return found
+        errors.append("none" if is_whole else "ambiguous" if in_part else "full")
+    return errors
 
 
 def _worst(errors: Sequence[Error]) -> Error:
     order: tuple[Error, ...] = ("full", "ambiguous")
-    return next((each for each in order if each in errors), "none")
+    return next((error for error in order if error in errors), "none")
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def annotated(
         "annotation",
         responses=digest(study.file("responses")),
         by=study.tagger.identity if machine else digest(labels),
-        known=digest_of([each.model_dump() for each in known]),
+        known=digest_of([example.model_dump() for example in known]),
         least=study.sizes.least,
     )
     if out.exists():
@@ -263,22 +263,24 @@ def annotated(
     if machine:
         agreement = chosen_limit(tagger(), known)
         told = _agreement_told(study.tagger.name, agreement)
-        found = []
+        examples = []
         with progress("annotations", len(drawn)) as bar:
-            for each in drawn:
-                if each.example is not None:
+            for response in drawn:
+                if response.example is not None:
                     with suppress(PairError):  # too long a sentence: the response is left out
-                        read = read_by(tagger(), each.example)
-                        found.append(annotated_by(each.id, each.example, read, agreement.limit))
+                        read = read_by(tagger(), response.example)
+                        examples.append(
+                            annotated_by(response.id, response.example, read, agreement.limit)
+                        )
                 bar.advance()
         study.note("annotation", limit=agreement.limit)
     else:
-        found = read_annotated(labels)
+        examples = read_annotated(labels)
         told = f"Errors are as people labelled them in {labels.name}."
-    filled = _filled(study, found)
-    study.tell("annotation", told, *_found(found, filled))
-    whole = [*found, *filled]
-    replace_text(out, "".join(f"{each.model_dump_json()}\n" for each in whole))
+    filled = _filled(study, examples)
+    study.tell("annotation", told, *_found(examples, filled))
+    whole = [*examples, *filled]
+    replace_text(out, "".join(f"{example.model_dump_json()}\n" for example in whole))
     return whole
 
 
@@ -293,27 +295,27 @@ def known_examples(seed: int) -> list[AnnotatedExample]:
     Their errors are known, since they were put in.
     """
     return synthetic_examples(
-        [each for each in procon.read(SAMPLE_TOPICS) if split_of(each.topic) != "test"],
+        [topic for topic in procon.read(SAMPLE_TOPICS) if split_of(topic.topic) != "test"],
         per_topic=2,
         seed=seed,
         reword=rewording(bundled_paraphrases()),
     )
 
 
-def _filled(study: Study, found: Sequence[AnnotatedExample]) -> list[AnnotatedExample]:
+def _filled(study: Study, examples: Sequence[AnnotatedExample]) -> list[AnnotatedExample]:
     """Template responses for topics with too few error-free ones."""
-    known = by_topic(found, study.all_topics)
+    known = by_topic(examples, study.all_topics)
     filled = []
     for topic in study.all_topics:
-        right = sum(each.error_free for each in known.get(topic.topic, ()))
+        right = sum(example.error_free for example in known.get(topic.topic, ()))
         made = synthetic_examples(
             [topic],
             per_topic=max(0, study.sizes.least - right),
             seed=study.options.seed,
         )
-        for each in [one for one in made if one.error_free]:
-            name = f"{TEMPLATE}{each.id}"
-            filled.append(each.model_copy(update={"id": name, "source": name}))
+        for template in [example for example in made if example.error_free]:
+            name = f"{TEMPLATE}{template.id}"
+            filled.append(template.model_copy(update={"id": name, "source": name}))
     return filled
 
 
@@ -346,11 +348,11 @@ def errors_in(found: Sequence[AnnotatedExample]) -> str:
     """Numbers of examples without error, with a full one, or with only ambiguous ones; in words."""
     worst = Counter(
         "without error"
-        if each.error_free
+        if example.error_free
         else "with a full error"
-        if "full" in (each.hallucination, each.coverage)
+        if "full" in (example.hallucination, example.coverage)
         else "ambiguous"
-        for each in found
+        for example in found
     )
     return ", ".join(
         f"{worst[name]:,} {name}" for name in ("without error", "with a full error", "ambiguous")

@@ -57,13 +57,13 @@ def without_each(example: NpovExample) -> list[NpovExample]:
 
     A side whose only argument is left out stays in the prompt, empty.
     """
-    found = []
+    examples = []
     for side in SIDES:
         arguments = example.arguments(side)
         for place in range(len(arguments)):
             rest = arguments[:place] + arguments[place + 1 :]
-            found.append(example.model_copy(update={side: rest}))
-    return found
+            examples.append(example.model_copy(update={side: rest}))
+    return examples
 
 
 def log_probability_drops(
@@ -87,10 +87,10 @@ async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
         InputError: The response has no content word.
     """
     response = as_read(example.response)
-    asked = [npov_prompt(each).text for each in (example, *without_each(example))]
-    found = await asyncio.gather(*(weigh(prompt, response) for prompt in asked))
+    asked = [npov_prompt(variant).text for variant in (example, *without_each(example))]
+    readings = await asyncio.gather(*(weigh(prompt, response) for prompt in asked))
     words = tuple(
-        tuple(content_words(response, found[0].offsets, (span.start, span.end)))
+        tuple(content_words(response, readings[0].offsets, (span.start, span.end)))
         for span in sentences(response)
     )
     if not any(words):
@@ -98,17 +98,17 @@ async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
             "the response holds no word but function words, so there is nothing to check; give "
             "content"
         )
-    whole, *without = (np.array(each.logprobs) for each in found)
-    flat = [word for own in words for word in own]
+    whole, *without = (np.array(reading.logprobs) for reading in readings)
+    flat = [word for sentence in words for word in sentence]
     drops = log_probability_drops(whole, np.stack(without), flat)
     base = len(asked[0])
     return Ablation(
         tuple(
-            tuple(replace(word, start=base + word.start, end=base + word.end) for word in own)
-            for own in words
+            tuple(replace(word, start=base + word.start, end=base + word.end) for word in sentence)
+            for sentence in words
         ),
         Use.of(example, drops),
-        Use.of(example, by_part(drops, [len(own) for own in words])),
+        Use.of(example, by_part(drops, [len(sentence) for sentence in words])),
     )
 
 
@@ -182,7 +182,7 @@ class AblationErrors(ResponseErrors, frozen=True):
 
 
 def _worst(texts: Sequence[TextErrors]) -> TextErrors:
-    return max(texts, key=lambda each: -math.inf if each.error is None else each.error)
+    return max(texts, key=lambda text: -math.inf if text.error is None else text.error)
 
 
 def argument_map(
@@ -246,7 +246,9 @@ def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max"
     by_argument = _split(alpha, found.given)
     count = len(example.pro)
     perspectives = [
-        np.concatenate(each) for each in (by_argument[:count], by_argument[count:]) if each
+        np.concatenate(perspective)
+        for perspective in (by_argument[:count], by_argument[count:])
+        if perspective
     ]
     coverage = coverage_error(perspectives)
     hallucination = hallucination_error(beta)
@@ -332,4 +334,4 @@ def _split(
     scores: NDArray[np.floating], words: Sequence[Sequence[Word]]
 ) -> list[NDArray[np.floating]]:
     """Scores of all words, text by text."""
-    return np.split(scores, np.cumsum([len(own) for own in words])[:-1])
+    return np.split(scores, np.cumsum([len(text) for text in words])[:-1])

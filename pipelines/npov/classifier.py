@@ -56,7 +56,7 @@ def tokenised(
     Raises:
         InputError: A pair does not fit the model, or one of its texts has no tokens.
     """
-    found = []
+    items = []
     for number, (given, target) in enumerate(pairs, 1):
         try:
             encoded = decoder.encode(given, target)
@@ -70,8 +70,8 @@ def tokenised(
             )
         end = len(given) + len(target) - unasked
         stop = start + sum(first < end for first, _ in encoded.offsets[start:])
-        found.append(Tokens(ids[: stop - 1], tuple((n, ids[n]) for n in range(start, stop))))
-    return found
+        items.append(Tokens(ids[: stop - 1], tuple((n, ids[n]) for n in range(start, stop))))
+    return items
 
 
 def _beginning(text: str) -> str:
@@ -104,11 +104,11 @@ def log_probabilities(
     """
     import torch
 
-    longest = max(len(each.ids) for each in items)
+    longest = max(len(item.ids) for item in items)
     # Any token will do as padding: it is masked, and comes after all places that matter.
-    ids = torch.tensor([[*each.ids, *[0] * (longest - len(each.ids))] for each in items])
-    real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
-    places = sorted({place - 1 for each in items for place, _ in each.asked})
+    ids = torch.tensor([[*item.ids, *[0] * (longest - len(item.ids))] for item in items])
+    real = torch.tensor([[n < len(item.ids) for n in range(longest)] for item in items]).long()
+    places = sorted({place - 1 for item in items for place, _ in item.asked})
     column = {place: n for n, place in enumerate(places)}
     kept = [place + reserved for place in places]
     logits = model(
@@ -119,29 +119,31 @@ def log_probabilities(
     ).logits
     if logits.shape[1] != len(kept):  # the model does not know how to leave out the others
         logits = logits[:, kept]
-    found = []
-    for row, each in enumerate(items):
-        chosen = logits[row, [column[place - 1] for place, _ in each.asked]]
-        tokens = torch.tensor([token for _, token in each.asked], device=chosen.device)
-        found.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
-    return found
+    values = []
+    for row, item in enumerate(items):
+        chosen = logits[row, [column[place - 1] for place, _ in item.asked]]
+        tokens = torch.tensor([token for _, token in item.asked], device=chosen.device)
+        values.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
+    return values
 
 
 def batches(items: Sequence[Tokens]) -> list[list[int]]:
     """Which items are passed together."""
-    return token_budget_batches([len(each.ids) for each in items], BATCH_TOKENS)
+    return token_budget_batches([len(item.ids) for item in items], BATCH_TOKENS)
 
 
 def scored(model: Any, items: Sequence[Tokens], *, reserved: int = 0) -> list[NDArray[np.float32]]:
     """The `log_probabilities` of any number of items, without gradients."""
     import torch
 
-    found: dict[int, NDArray[np.float32]] = {}
+    by_place: dict[int, NDArray[np.float32]] = {}
     with torch.inference_mode():
         for batch in batches(items):
             values = log_probabilities(model, [items[place] for place in batch], reserved=reserved)
-            found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
-    return [found[place] for place in range(len(items))]
+            by_place |= {
+                place: value.cpu().numpy() for place, value in zip(batch, values, strict=True)
+            }
+    return [by_place[place] for place in range(len(items))]
 
 
 _ASSERTED: Mapping[ErrorKind, str] = {
@@ -161,7 +163,7 @@ def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
     response = f"{unbraced(example.opening)} {unbraced(example.response)}"
     text = f"User question: {{{unbraced(example.question)}}}.\nNeutral response: {{{response}}}.\n"
     for side in SIDES:
-        given = " ".join(f"{side}: {unbraced(each)}" for each in example.arguments(side))
+        given = " ".join(f"{side}: {unbraced(argument)}" for argument in example.arguments(side))
         text += f"Given {side} arguments: {{{given}}}.\n"
     return f"{text}{_ASSERTED[task]}: {{"
 
@@ -172,7 +174,7 @@ def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKi
     Each example comes with whether it has the error. Without annotations, they are the examples
     that a response generator is tuned on and synthetic errors made from them (NPOV, appendix B.1).
     """
-    return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
+    return [(classifier_prompt(example, task), f"{LABELS[wrong]}}}") for example, wrong in examples]
 
 
 def error_score(
@@ -204,13 +206,13 @@ def error_score(
     values = np.concatenate(scored(asked, _together(yes, no), reserved=reserved))
     of_yes, of_no = np.split(values.astype(np.float64), [len(yes.asked)])
     # The softmax over two values, written so that it does not overflow.
-    found = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
-    if not np.isfinite(found):
+    score = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
+    if not np.isfinite(score):
         raise SalienceError(
             f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; take fp32, "
             "or check its weights"
         )
-    return found
+    return score
 
 
 def _together(yes: Tokens, no: Tokens) -> list[Tokens]:

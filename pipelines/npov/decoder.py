@@ -90,7 +90,7 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
 
     source = source_of(options, "generator")
     roles = source.profile.roles
-    found = models.find(options.model or roles.salience or roles.generator, source.models_dir)
+    model = models.find(options.model or roles.salience or roles.generator, source.models_dir)
     if options.device:
         chosen = tuple(name.strip() for name in options.device.split(",") if name.strip())
     elif source.profile.device == "cpu":
@@ -98,8 +98,8 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     else:
         profile = source.profile
         if options.model:
-            need = round(weights_gib(found.path, "bfloat16") + WORKING_GIB, 1)
+            need = round(weights_gib(model.path, "bfloat16") + WORKING_GIB, 1)
             profile = profile.model_copy(update={"local_gib": {"salience": need}})
         chosen = devices(profile, "salience")
     precision = format_of(options.precision, chosen[0] if chosen else None)
-    return DecoderFolder(found, precision, chosen or None)
+    return DecoderFolder(model, precision, chosen or None)

@@ -144,11 +144,11 @@ def word_scores(
                 raise InputError(f"'{annotated.id}': there is no {part.side} {part.argument}")
             start = spans[part.side][part.argument][0]
             wrong.append((start + part.span[0], start + part.span[1]))
-        by_name = {name: each.given for name, each in errors.items()}
+        by_name = {name: of_detector.given for name, of_detector in errors.items()}
         given = _scored(words.given, wrong, by_name)
     if annotated.hallucinated is not None:
         wrong = [(base + start, base + end) for start, end in annotated.hallucinated]
-        by_name = {name: each.response for name, each in errors.items()}
+        by_name = {name: of_detector.response for name, of_detector in errors.items()}
         response = _scored(words.response, wrong, by_name)
     return given, response
 
@@ -174,7 +174,9 @@ def _scored(
 def rouge_of_words(example: NpovExample, words: Words) -> WordErrors:
     """1 if the other side lacks a word's stem, else 0."""
     said = set(stems(example.response))
-    told = {stem for side in SIDES for each in example.arguments(side) for stem in stems(each)}
+    told = {
+        stem for side in SIDES for argument in example.arguments(side) for stem in stems(argument)
+    }
 
     def lacking(texts: Sequence[Sequence[Word]], other: set[str]) -> NDArray[np.floating]:
         return np.array([stem(word.text) not in other for text in texts for word in text], float)
@@ -261,12 +263,14 @@ def by_salience(
             another task or width.
         SalienceError: They do not fit the model, or into memory.
     """
-    found = argument_map(example, decoder, measure, soft_prompt=soft_prompt)
+    salience_map = argument_map(example, decoder, measure, soft_prompt=soft_prompt)
     scores = {}
     for aggregation in AGGREGATIONS:
-        checked = check(example, found, aggregation)
+        checked = check(example, salience_map, aggregation)
         scores[salience_detector(aggregation)] = ErrorScores(
             hallucination=checked.hallucination_error, coverage=checked.coverage_error
         )
-    errors = WordErrors(1 - contributions(found.values), 1 - attributions(found.values))
-    return Found(scores, Words(found.given, found.response), {SALIENCE: errors})
+    errors = WordErrors(
+        1 - contributions(salience_map.values), 1 - attributions(salience_map.values)
+    )
+    return Found(scores, Words(salience_map.given, salience_map.response), {SALIENCE: errors})

@@ -188,8 +188,8 @@ async def detected(
     study: Study, soft: SoftPrompt | None, classifiers: Mapping[str, Sequence[Path]]
 ) -> None:
     """Score the test sets with every detector, as runs of `contested run npov`."""
-    own = study.options
-    called = (own.model and Path(own.model).name) or study.model.model.name
+    options = study.options
+    called = (options.model and Path(options.model).name) or study.model.model.name
     writer = [study.prompt("response")] if soft else []
     await _run(study, "tagger", "tagger", [], "tagger")
     await _run(study, "salience", f"{called}-generator", writer, *_GRADIENTS)
@@ -205,9 +205,9 @@ _SERVED: Final = ("model", "endpoint")
 async def _run(
     study: Study, detector: str, name: str, prompts: Sequence[Path], *options: str
 ) -> None:
-    own = study.options
-    known = own.model_fields_set.intersection((*options, "profile", "models_dir"))
-    given = {each: getattr(own, each) for each in known}
+    settings = study.options
+    known = settings.model_fields_set.intersection((*options, "profile", "models_dir"))
+    given = {option: getattr(settings, option) for option in known}
     if given.get("endpoint"):
         given.pop("model", None)
     if study.sizes.limit is not None:
@@ -231,16 +231,16 @@ def figure_2(study: Study, soft: SoftPrompt | None, cases: Sequence[Case]) -> No
     if out.exists():
         return
     organic = [case.annotated for case in cases if case.test_set == ORGANIC]
-    organic.sort(key=lambda each: each.hallucination != "full")  # the others keep their order
+    organic.sort(key=lambda example: example.hallucination != "full")  # the others keep their order
     decoder = study.model.load()
-    for each in organic:
+    for annotated in organic:
         try:
-            found = argument_map(each.example, decoder, soft_prompt=soft)
+            salience_map = argument_map(annotated.example, decoder, soft_prompt=soft)
         except (InputError, SalienceError):
             continue
-        checked = check(each.example, found)
-        png = found.picture(each.example.question)
-        view = response_view(checked, found.values, png)
-        explorer.write(out.with_suffix(".html"), f"Figure 2: {each.id}", [view], {})
+        checked = check(annotated.example, salience_map)
+        png = salience_map.picture(annotated.example.question)
+        view = response_view(checked, salience_map.values, png)
+        explorer.write(out.with_suffix(".html"), f"Figure 2: {annotated.id}", [view], {})
         replace_bytes(out, png)
         return

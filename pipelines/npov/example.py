@@ -163,12 +163,12 @@ def _input_sequence(given: NpovExample | Perspectives) -> tuple[str, Spans]:
     spans: dict[Side, tuple[Span, ...]] = {}
     for number, side in enumerate(SIDES, 1):
         text += f"Perspective #{number}: {{"
-        found = []
+        places = []
         for place, argument in enumerate(map(unbraced, given.arguments(side))):
             text += f"{' ' if place else ''}{side}: "
-            found.append((len(text), len(text) + len(argument)))
+            places.append((len(text), len(text) + len(argument)))
             text += argument
-        spans[side] = tuple(found)
+        spans[side] = tuple(places)
         text += "}\n"
     return f"{text}Neutral response opening: {{", spans
 
@@ -197,7 +197,7 @@ class Words(NamedTuple):
 
 def arguments_read(example: NpovExample) -> list[str]:
     """Arguments as a model reads them, those of the pro side first."""
-    return [unbraced(each) for side in SIDES for each in example.arguments(side)]
+    return [unbraced(argument) for side in SIDES for argument in example.arguments(side)]
 
 
 def sentences_read(example: NpovExample) -> list[str]:
@@ -229,8 +229,8 @@ def words_read(example: NpovExample) -> Words:
     whole = [(0, len(text))]
     spans = [(base + span.start, base + span.end) for span in sentences(response)]
     given, said = (
-        tuple(tuple(content_words(text, whole, span)) for span in own)
-        for own in (argument_spans(prompt), spans)
+        tuple(tuple(content_words(text, whole, span)) for span in part)
+        for part in (argument_spans(prompt), spans)
     )
     return Words(given, said)
 
@@ -326,16 +326,16 @@ def read_annotated(path: Path) -> list[AnnotatedExample]:
         InputError: The file cannot be read, a line has another format, an id is repeated, or a
             quote does not occur exactly once.
     """
-    found: dict[str, AnnotatedExample] = {}
+    examples: dict[str, AnnotatedExample] = {}
     for entry in entries(path):
         line = record(entry, _Line, "annotated responses")
-        if line.id in found:
+        if line.id in examples:
             raise InputError(f"{entry.where}: the id '{line.id}' appears twice; change one of them")
         try:
-            found[line.id] = _annotated(line)
+            examples[line.id] = _annotated(line)
         except ValueError as error:
             raise InputError(f"{entry.where}: {error}") from error
-    return list(found.values())
+    return list(examples.values())
 
 
 def _annotated(line: _Line) -> AnnotatedExample:
@@ -372,14 +372,14 @@ def _annotated(line: _Line) -> AnnotatedExample:
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
     """The text with a quote, and its span; ValueError unless it occurs exactly once."""
-    found = [
+    places = [
         (number, start)
         for number, text in enumerate(texts)
         for start in range(len(text))
         if text.startswith(quote, start)
     ]
-    if len(found) != 1:
-        times = f"{len(found)} times" if found else "nowhere"
+    if len(places) != 1:
+        times = f"{len(places)} times" if places else "nowhere"
         raise ValueError(f"the quote '{quote}' stands {times}; quote what stands once")
-    number, start = found[0]
+    number, start = places[0]
     return number, (start, start + len(quote))

@@ -130,7 +130,7 @@ def cost(case: Case, detector: str) -> Cost:
         return Cost(pairs=2 * len(arguments_read(example)) * len(sentences_read(example)))
     if detector != "ablation":
         return Cost()
-    asked = [npov_prompt(each).text for each in (example, *without_each(example))]
+    asked = [npov_prompt(variant).text for variant in (example, *without_each(example))]
     return calls(len(asked), len({*asked}))
 
 

@@ -119,19 +119,21 @@ def lessons(
     for topic in topics:
         subject = Subject(question=topic.question, topic=topic.topic)
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
-        for each in synthetic_examples([topic], per_topic=per_topic, seed=seed):
+        for example in synthetic_examples([topic], per_topic=per_topic, seed=seed):
             made.append(
-                Lesson(subject, each, "by template" if each.error_free else "synthetic errors")
+                Lesson(
+                    subject, example, "by template" if example.error_free else "synthetic errors"
+                )
             )
-        for each in annotated.get(topic.topic, ()):
-            if not each.error_free:
-                made += [Lesson(subject, each, "organic errors")] if organic_errors else []
+        for example in annotated.get(topic.topic, ()):
+            if not example.error_free:
+                made += [Lesson(subject, example, "organic errors")] if organic_errors else []
                 continue
-            right: Origin = "by template" if each.id.startswith(TEMPLATE) else "annotated"
-            for one, reworded in family(each, topic, draw, paraphrase):
-                origin = right if one.error_free else "synthetic errors"
-                made.append(Lesson(subject, one, origin, reworded))
-    return [each for each in made if _teaches(each.annotated, task)]
+            right: Origin = "by template" if example.id.startswith(TEMPLATE) else "annotated"
+            for member, reworded in family(example, topic, draw, paraphrase):
+                origin = right if member.error_free else "synthetic errors"
+                made.append(Lesson(subject, member, origin, reworded))
+    return [lesson for lesson in made if _teaches(lesson.annotated, task)]
 
 
 def tuned(
@@ -167,7 +169,7 @@ def tuned(
         return SoftPrompt.load(out)
     out.parent.mkdir(exist_ok=True)
     with progress(f"updates, {name}") as bar:
-        found = tune(
+        prompt = tune(
             model(),
             train,
             dev,
@@ -180,32 +182,36 @@ def tuned(
         )
     if task == "response":
         gc.collect()  # the server, which is next, needs the model's memory
-    return found
+    return prompt
 
 
 def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
     """Input and target texts."""
     if task == "response":
-        return [response_pair(each.annotated.example) for each in learned]
-    wrong = [(each.annotated.example, each.annotated.error(task) == "full") for each in learned]
+        return [response_pair(lesson.annotated.example) for lesson in learned]
+    wrong = [
+        (lesson.annotated.example, lesson.annotated.error(task) == "full") for lesson in learned
+    ]
     return classifier_pairs(wrong, task)
 
 
 def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
     """The record of training examples for a soft prompt's file."""
-    counts = Counter(each.origin for each in learned)
+    counts = Counter(lesson.origin for lesson in learned)
     examples: dict[str, int] = {name: counts[name] for name in get_args(Origin) if counts[name]}
-    if paraphrased := sum(each.paraphrased for each in learned):
+    if paraphrased := sum(lesson.paraphrased for lesson in learned):
         examples["paraphrased"] = paraphrased
     return TunedOn(
-        learned=tuple(dict.fromkeys(each.subject for each in learned)),
-        watched=tuple(dict.fromkeys(each.subject for each in watched)),
+        learned=tuple(dict.fromkeys(lesson.subject for lesson in learned)),
+        watched=tuple(dict.fromkeys(lesson.subject for lesson in watched)),
         examples=examples,
     )
 
 
-def _teaches(each: AnnotatedExample, task: Task) -> bool:
+def _teaches(example: AnnotatedExample, task: Task) -> bool:
     """Whether it is a clear example of the task."""
-    if task == "response" or each.error_free:
-        return each.error_free
-    return "full" in (each.coverage, each.hallucination) and each.error(task) != "ambiguous"
+    if task == "response" or example.error_free:
+        return example.error_free
+    return (
+        "full" in (example.coverage, example.hallucination) and example.error(task) != "ambiguous"
+    )

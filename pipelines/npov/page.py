@@ -35,7 +35,7 @@ def _example(run: str, result: NpovResult) -> Example:
         for kind in KINDS
         if (error := result.known(kind)) != "none"
     ]
-    detector = next((each for each in OF_RUNS if each in result.detectors), ROUGE)
+    detector = next((name for name in OF_RUNS if name in result.detectors), ROUGE)
     return Example(
         id=result.id,
         run=run,
@@ -57,7 +57,7 @@ def _content(result: NpovResult) -> list[Block]:
     made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
     made += [Heading(result.example.question), Text(result.example.response, "Response")]
     for side in SIDES:
-        made += [Note(each, side) for each in result.example.arguments(side)]
+        made += [Note(argument, side) for argument in result.example.arguments(side)]
     made.append(
         Facts(
             (

@@ -131,13 +131,13 @@ async def respond(
     completion = await writer.client.complete_embeddings(
         input_vectors(given, writer), drawn, pattern=PATTERN
     )
-    found = _REPLY.match(completion.text)
-    if found is None:
+    match = _REPLY.match(completion.text)
+    if match is None:
         cut = "" if completion.finished else f" (cut after {drawn.max_tokens} tokens)"
         began = schemas.how_it_begins(completion.text)
         problem = f"not an opening and a response in curly braces{cut}; {began}"
         return Response(None, problem, completion.text)
-    return _response(given, found[1], found[2], completion.text)
+    return _response(given, match[1], match[2], completion.text)
 
 
 def told(given: Perspectives, prompt: Prompt) -> list[Message]:
@@ -243,7 +243,7 @@ def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
     They have one, two, three arguments a side, in turn, as far as the topic has them. The first
     three are answered at the temperatures 0.0 and 0.7, others at 0.7.
     """
-    found = []
+    drawn = []
     for topic in topics:
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
         seen: dict[int, set[Any]] = defaultdict(set)
@@ -258,7 +258,7 @@ def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
                 break
             size = left[0]
             while True:
-                pro, con = (draw.sample(own, size) for own in (topic.pro, topic.con))
+                pro, con = (draw.sample(arguments, size) for arguments in (topic.pro, topic.con))
                 if (chosen := (frozenset(pro), frozenset(con))) not in seen[size]:
                     break
             seen[size].add(chosen)
@@ -267,8 +267,8 @@ def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
             )
             for temperature in (0.0, 0.7) if number < BOTH_TEMPERATURES else (0.7,):
                 name = f"{topic.topic}/{number}-{temperature}"
-                found.append(Drawn(id=name, given=given, temperature=temperature))
-    return found
+                drawn.append(Drawn(id=name, given=given, temperature=temperature))
+    return drawn
 
 
 async def responses(study: Study, writer: Writer) -> list[Drawn]:
@@ -276,36 +276,36 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
     wanted = draws(study.all_topics, study.sizes.draws, study.options.seed)
     study.begin(
         "responses",
-        draws=digest_of([each.model_dump() for each in wanted]),
+        draws=digest_of([drawn.model_dump() for drawn in wanted]),
         writer=_writer_config(study, writer),
     )
     client = writer.client
 
-    async def written(each: Drawn) -> Drawn:
-        seed = int(digest_of([study.options.seed, each.id])[:7], 16)
-        arguments = len(each.given.pro) + len(each.given.con)
-        found = await respond(
-            each.given,
+    async def written(drawn: Drawn) -> Drawn:
+        seed = int(digest_of([study.options.seed, drawn.id])[:7], 16)
+        arguments = len(drawn.given.pro) + len(drawn.given.con)
+        response = await respond(
+            drawn.given,
             writer,
-            temperature=each.temperature,
+            temperature=drawn.temperature,
             seed=seed,
             most=TOKENS_PER_ARGUMENT * (arguments + 2),
         )
-        return each.model_copy(
-            update={"example": found.example, "problem": found.problem, "raw": found.raw}
+        return drawn.model_copy(
+            update={"example": response.example, "problem": response.problem, "raw": response.raw}
         )
 
-    by_id = {each.id: each for each in wanted}
-    found = await asked(
+    by_id = {drawn.id: drawn for drawn in wanted}
+    done = await asked(
         study, "responses", Drawn, by_id, written, client=client, counted="responses"
     )
-    unread = sum(each.example is None for each in found)
+    unread = sum(drawn.example is None for drawn in done)
     study.tell(
         "responses",
-        f"Responses: {len(found):,}; draws per topic: at most {study.sizes.draws} (the paper: 18). "
+        f"Responses: {len(done):,}; draws per topic: at most {study.sizes.draws} (the paper: 18). "
         f"Unreadable and left out: {unread:,}.",
     )
-    return found
+    return done
 
 
 def _writer_config(study: Study, writer: Writer) -> dict[str, Any]:

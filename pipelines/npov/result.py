@@ -102,8 +102,8 @@ class NpovResult(BaseModel, frozen=True):
 
     def score(self, detector: str, kind: ErrorKind) -> float | None:
         """A detector's score for an error; None without one."""
-        found = self.detectors.get(detector, ErrorScores())
-        return found.hallucination if kind == "hallucination" else found.coverage
+        errors = self.detectors.get(detector, ErrorScores())
+        return errors.hallucination if kind == "hallucination" else errors.coverage
 
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """Words that can be such an error: the response's can be added, the arguments' left out."""
@@ -200,13 +200,14 @@ class Detector:
 def detectors(results: Results) -> list[Detector]:
     """Baselines, then the detectors in `OF_RUNS` of every run."""
     by_run = {
-        run: {name for each in own for name in each.detectors} for run, own in results.items()
+        run: {name for result in of_run for name in result.detectors}
+        for run, of_run in results.items()
     }
     every = {name for named in by_run.values() for name in named}
-    found = [Detector(None, name) for name in BASELINES if name in every]
+    listed = [Detector(None, name) for name in BASELINES if name in every]
     for run, named in by_run.items():
-        found += [Detector(run, name) for name in OF_RUNS if name in named]
-    return found
+        listed += [Detector(run, name) for name in OF_RUNS if name in named]
+    return listed
 
 
 class Score(NamedTuple):
@@ -240,21 +241,21 @@ def won(
 ) -> list[tuple[NpovResult, float]]:
     """Errors with 1 if they score higher than the example they came from, 0.5 in a tie, else 0."""
     known = {result.id: result for result in _examples(results, part, detector)}
-    found = []
+    outcomes = []
     for result in known.values():
         source = known.get(result.source)
         if not part.wrong(result, kind) or source is None or source is result:
             continue
-        one, other = (each.score(detector.name, kind) for each in (result, source))
+        one, other = (example.score(detector.name, kind) for example in (result, source))
         if one is not None and other is not None:
-            found.append((result, 1.0 if one > other else 0.5 if one == other else 0.0))
-    return found
+            outcomes.append((result, 1.0 if one > other else 0.5 if one == other else 0.0))
+    return outcomes
 
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
     """AUC over words, and the number of wrong words."""
     name = detector.name
-    found = [
+    scored = [
         (score, word.wrong, result.topic)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
@@ -262,9 +263,9 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
         for word in result.words(kind) or ()
         if (score := word.errors.get(name)) is not None
     ]
-    if not found:
+    if not scored:
         return None, None
-    values, wrong, clusters = zip(*found, strict=True)
+    values, wrong, clusters = zip(*scored, strict=True)
     return clustered_auc(values, wrong, clusters), sum(wrong)
 
 
@@ -276,8 +277,8 @@ def _examples(
     With `words`, only results with words that can be such an error.
     """
     seen = set()
-    for run, own in results.items():
-        for result in own if detector.run in (None, run) else ():
+    for run, of_run in results.items():
+        for result in of_run if detector.run in (None, run) else ():
             known = words is None or result.words(words) is not None
             scored = result.status == "scored" and known and detector.name in result.detectors
             if scored and part.has(result) and result.id not in seen:
@@ -287,8 +288,8 @@ def _examples(
 
 def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
     def values(results: Sequence[NpovResult], detector: str) -> Values:
-        found = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
-        return {result.id: value for own in found for result, value in own}
+        outcomes = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
+        return {result.id: value for of_slice in outcomes for result, value in of_slice}
 
     return values
 

@@ -64,9 +64,13 @@ def rouge_errors(example: NpovExample) -> ErrorScores:
         [word for text in example.arguments(side) for word in stems(text)] for side in SIDES
     ]
     recalls = [
-        recall for each in perspectives if (recall := rouge1_recall(each, response)) is not None
+        recall
+        for perspective in perspectives
+        if (recall := rouge1_recall(perspective, response)) is not None
     ]
-    precision = rouge1_recall(response, [word for each in perspectives for word in each])
+    precision = rouge1_recall(
+        response, [word for perspective in perspectives for word in perspective]
+    )
     return ErrorScores(
         coverage=1 - min(recalls) if recalls else None,
         hallucination=None if precision is None else 1 - precision,

@@ -67,11 +67,11 @@ def same_meaning(tagger: ArgumentTagger, argument: str, other: str, limit: float
 
 def numbers(text: str) -> set[str]:
     """The numbers of a text, in digits."""
-    found = re.findall(r"\d+(?:[.,]\d+)*|[a-z]+", text.lower())
+    tokens = re.findall(r"\d+(?:[.,]\d+)*|[a-z]+", text.lower())
     return {
-        _NUMBERS.get(each, each.replace(",", ""))
-        for each in found
-        if each[0].isdigit() or each in _NUMBERS
+        _NUMBERS.get(token, token.replace(",", ""))
+        for token in tokens
+        if token[0].isdigit() or token in _NUMBERS
     } - {"1"}  # "one" is mostly a pronoun
 
 
@@ -119,7 +119,9 @@ async def paraphrased_arguments(
     tried = await asked(
         study, "reworded", Reworded, unknown, put, client=client, counted="paraphrases"
     )
-    made = {each.id: each.paraphrase for each in tried if each.paraphrase is not None}
+    made = {
+        reworded.id: reworded.paraphrase for reworded in tried if reworded.paraphrase is not None
+    }
     study.tell(
         "reworded",
         f"Paraphrased arguments: {len(wanted.keys() & known.keys()):,} of {len(wanted):,} by "
@@ -138,24 +140,28 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
     """
     out = study.file("cases")
     by_name = by_topic(found, study.all_topics)
-    own = {topic.topic: by_name.get(topic.topic, []) for topic in study.topics["test"]}
+    test_examples = {topic.topic: by_name.get(topic.topic, []) for topic in study.topics["test"]}
 
-    def made_from(topic: Topic, each: AnnotatedExample) -> list[tuple[AnnotatedExample, bool]]:
-        draw = Random(f"{study.options.seed} {each.id}")  # noqa: S311  (a sample, not a secret)
-        return family(each, topic, draw, reword)
+    def made_from(topic: Topic, right: AnnotatedExample) -> list[tuple[AnnotatedExample, bool]]:
+        draw = Random(f"{study.options.seed} {right.id}")  # noqa: S311  (a sample, not a secret)
+        return family(right, topic, draw, reword)
 
     families = [
-        [made_from(topic, each) for each in own[topic.topic] if each.error_free]
+        [
+            made_from(topic, response)
+            for response in test_examples[topic.topic]
+            if response.error_free
+        ]
         for topic in study.topics["test"]
     ]
     by_label: dict[tuple[Error, Error], list[AnnotatedExample]] = {("none", "none"): []}
-    for example in _in_turn([*own.values()]):
+    for example in _in_turn([*test_examples.values()]):
         by_label.setdefault((example.hallucination, example.coverage), []).append(example)
     cases = [Case(ORGANIC, example) for example in _in_turn([*by_label.values()])]
     for name in (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED):
         wanted = name == SyntheticSet.PARAPHRASED
         for made in _in_turn(families):
-            cases += [Case(name, each) for each, paraphrased in made if paraphrased is wanted]
+            cases += [Case(name, member) for member, paraphrased in made if paraphrased is wanted]
     study.begin(
         "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
     )
@@ -178,7 +184,7 @@ def sizes_of(cases: Sequence[Case]) -> list[str]:
 
 def _in_turn(some: Sequence[Sequence[Any]]) -> list[Any]:
     """The first of each sequence, then the second of each, and so on."""
-    return [one for each in zip_longest(*some) for one in each if one is not None]
+    return [item for turn in zip_longest(*some) for item in turn if item is not None]
 
 
 _CASE = TypeAdapter(Case)
@@ -186,7 +192,7 @@ _CASE = TypeAdapter(Case)
 
 def write_cases(path: Path, cases: Sequence[Case]) -> None:
     """Write test sets, one example a line, for `read_cases`."""
-    replace_text(path, "".join(f"{_CASE.dump_json(each).decode()}\n" for each in cases))
+    replace_text(path, "".join(f"{_CASE.dump_json(case).decode()}\n" for case in cases))
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -197,24 +203,24 @@ def read_cases(path: Path) -> list[Case]:
     """
     lines = read_text(path).splitlines()
     if not lines or '"test_set"' not in lines[0]:
-        return [Case(ORGANIC, each) for each in read_annotated(path)]
-    found = []
+        return [Case(ORGANIC, example) for example in read_annotated(path)]
+    cases = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(_CASE.validate_json(line))
+            cases.append(_CASE.validate_json(line))
         except ValidationError as error:
             raise InputError(
                 f"{path}:{number}: not an example of a test set; name study.cases.jsonl of a study"
             ) from error
-    return found
+    return cases
 
 
 def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:
     """The first `limit` examples of each set; None takes all."""
     taken: Counter[str] = Counter()
-    found = []
+    kept = []
     for case in cases:
         taken[case.test_set] += 1
         if limit is None or taken[case.test_set] <= limit:
-            found.append(case)
-    return found
+            kept.append(case)
+    return kept

@@ -105,8 +105,8 @@ def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
     """
     if pool == "least":
         return 1 - float(uses.min())
-    own = [[use for use, of in zip(uses, sides, strict=True) if of == side] for side in SIDES]
-    return 1 - min(float(np.mean(each)) for each in own if each)
+    by_side = [[use for use, of in zip(uses, sides, strict=True) if of == side] for side in SIDES]
+    return 1 - min(float(np.mean(values)) for values in by_side if values)
 
 
 def by_part(words: Values, parts: Sequence[int]) -> Values:
@@ -134,8 +134,8 @@ def best_cosines(vectors: Vectors, others: Vectors) -> NDArray[np.floating]:
     vector has cosine 0 with all.
     """
     first, second = (
-        np.divide(each, norms, out=np.zeros_like(each), where=norms > 0)
-        for each, norms in (
+        np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+        for matrix, norms in (
             (given, np.linalg.norm(given, axis=1, keepdims=True)) for given in (vectors, others)
         )
     )
@@ -177,9 +177,9 @@ def word_errors(words: Sequence[EmbeddedWord], others: Sequence[EmbeddedWord]) -
     """
     if not words or not others:
         return [1.0] * len(words)
-    found = best_cosines(stacked(words), stacked(others))
+    best = best_cosines(stacked(words), stacked(others))
     ends = np.cumsum([len(word.vectors) for word in words])
-    return [1 - float(part.max()) for part in np.split(found, ends[:-1])]
+    return [1 - float(part.max()) for part in np.split(best, ends[:-1])]
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class BertScore:
             for word in self._embedded(response[span.start : span.end])
         ]
         given = tuple(
-            tuple(self._embedded(unbraced(each)) for each in example.arguments(side))
+            tuple(self._embedded(unbraced(argument)) for argument in example.arguments(side))
             for side in SIDES
         )
         return Embedded(given, tuple(said))
@@ -253,7 +253,7 @@ class SentenceEmbeddings:
 
     def __call__(self, example: NpovExample) -> Use:
         """Similarity of every argument and every sentence, without its speaker."""
-        said = [what_is_said(each) for each in sentences_read(example)]
+        said = [what_is_said(sentence) for sentence in sentences_read(example)]
         return Use.of(
             example, cosines(self._embedded(arguments_read(example)), self._embedded(said))
         )
@@ -287,10 +287,10 @@ class ArgumentTagger:
             PairError: A text does not fit the tagger.
         """
         arguments = arguments_read(example)
-        said = [what_is_said(each) for each in sentences_read(example)]
+        said = [what_is_said(sentence) for sentence in sentences_read(example)]
         rests = self.probabilities(arguments, said)
         says = self.probabilities(said, arguments).transpose(1, 0, 2)
-        support, irrelevant = (LABELS.index(each) for each in (Label.SUPPORT, Label.IRRELEVANT))
+        support, irrelevant = (LABELS.index(label) for label in (Label.SUPPORT, Label.IRRELEVANT))
         return Tagged(
             Use.of(example, rests[..., support], says[..., support]),
             Use.of(example, 1 - rests[..., irrelevant], 1 - says[..., irrelevant]),

@@ -41,9 +41,9 @@ class TunedOn(BaseModel, frozen=True):
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Names of measured topics that it was tuned on or chosen by."""
-        known = {key for each in (*self.learned, *self.watched) for key in each.keys}
-        found = (each.topic or each.question for each in measured if known & each.keys)
-        return list(dict.fromkeys(found))
+        known = {key for subject in (*self.learned, *self.watched) for key in subject.keys}
+        names = (subject.topic or subject.question for subject in measured if known & subject.keys)
+        return list(dict.fromkeys(names))
 
 
 Task = Literal["response", "hallucination", "coverage"]
@@ -113,11 +113,11 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
         """
         if self.task != task:
             raise InputError(f"the soft prompt was tuned for {self.task}, not for {task}")
-        own = self.vectors.shape[1]
-        if width not in (None, own) or model not in (None, self.model):
+        tuned = self.vectors.shape[1]
+        if width not in (None, tuned) or model not in (None, self.model):
             raise InputError(
-                f"the soft prompt was tuned for another model ({self.model[:12]}, width {own}) "
-                f"than this one ({(model or 'unknown')[:12]}, width {width or own}); name that "
+                f"the soft prompt was tuned for another model ({self.model[:12]}, width {tuned}) "
+                f"than this one ({(model or 'unknown')[:12]}, width {width or tuned}); name that "
                 "model, or tune a prompt for this one"
             )
 
@@ -204,8 +204,8 @@ def opened(
         InputError: A file is not such a soft prompt, two have the same task, or one was tuned on a
             measured topic.
     """
-    subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
-    found: dict[Task, SoftPrompt] = {}
+    subjects = [Subject(question=example.question, topic=example.topic) for example in measured]
+    prompts: dict[Task, SoftPrompt] = {}
     for path in files:
         prompt = SoftPrompt.load(path)
         if prompt.task not in tasks:
@@ -213,11 +213,11 @@ def opened(
             raise InputError(
                 f"the soft prompt {path} was tuned for {prompt.task}, not for {wanted}"
             )
-        if prompt.task in found:
+        if prompt.task in prompts:
             raise InputError(f"two soft prompts were tuned for {prompt.task}; leave one out")
         refuse_shared(prompt.tuned_on, subjects, path)
-        found[prompt.task] = prompt
-    return found
+        prompts[prompt.task] = prompt
+    return prompts
 
 
 def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) -> None:
@@ -227,7 +227,7 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
         InputError: A topic is among them.
     """
     if shared := tuned_on.shared(measured):
-        named = ", ".join(f"'{each}'" for each in shared[:NAMED])
+        named = ", ".join(f"'{name}'" for name in shared[:NAMED])
         more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
         raise InputError(
             f"{file} was tuned on topics that are measured ({named}{more}); measure others, or "
@@ -238,8 +238,8 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
 def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
     """Their description for `run.json`: digests, and the data that they were tuned on."""
     return {
-        "prompts": {task: each.digest for task, each in prompts.items()},
-        "tuned_on": {task: each.tuned_on.told for task, each in prompts.items()},
+        "prompts": {task: prompt.digest for task, prompt in prompts.items()},
+        "tuned_on": {task: prompt.tuned_on.told for task, prompt in prompts.items()},
     }
 
 

@@ -50,12 +50,12 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
         if options.until == "responses":
             return
         tagger = once_loaded(study.tagger)
-        found = annotated(study, drawn, tagger)
-        clock.ended(4, "annotation", errors_in(found))
+        examples = annotated(study, drawn, tagger)
+        clock.ended(4, "annotation", errors_in(examples))
         reword = await paraphrased_arguments(study, client, tagger)
-        cases = cases_of(study, found, reword)
+        cases = cases_of(study, examples, reword)
         clock.ended(5, "test sets", ", ".join(sizes_of(cases)))
-    classifiers = tuned_classifiers(study, found, reword)
+    classifiers = tuned_classifiers(study, examples, reword)
     await detected(study, soft, classifiers)
     clock.ended(6, "detectors", f"{len(classifiers):,} classifiers among them")
     figure_2(study, soft, cases)
@@ -77,7 +77,7 @@ def outline(options: StudyOptions) -> Table:
     """
     topics, size = topics_by_split(options.data), sizes(options)
     model, limit = decoder_folder(options).model.name, size.limit or "all"
-    every = [topic for own in topics.values() for topic in own]
+    every = [topic for of_split in topics.values() for topic in of_split]
     tuned = f"{size.steps:,} updates of {size.batch:,} examples"
     rows = (
         Planned("1 topics", f"{options.data.name}: {counts(topics)}"),

@@ -81,7 +81,7 @@ class Study:
     @property
     def all_topics(self) -> list[Topic]:
         """Topics of train, dev and test."""
-        return [topic for own in self.topics.values() for topic in own]
+        return [topic for of_split in self.topics.values() for topic in of_split]
 
     def file(self, name: str) -> Path:
         """The path of a step's file."""

@@ -37,12 +37,12 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
     if `right.said` tells which of them say the argument that is taken away.
     """
     used = {side: right.example.arguments(side) for side in SIDES}
-    known = {in_words(each) for own in used.values() for each in own}
+    known = {in_words(text) for texts in used.values() for text in texts}
     unused = [
-        (side, each)
+        (side, text)
         for side, arguments in arguments_of(topic).items()
-        for each in arguments
-        if in_words(each) not in known
+        for text in arguments
+        if in_words(text) not in known
     ]
     more = draw.choice(unused) if unused else None
     fewer = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
@@ -50,7 +50,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
     changes = [("added", fewer, None)]
     if more:
         changes = [("left-out", None, more), *changes, ("both", fewer, more)]
-    found = []
+    examples = []
     for name, taken, extra in changes:
         given = {side: list(used[side]) for side in SIDES}
         hallucinated: tuple[Span, ...] | None = ()
@@ -66,7 +66,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
             given[side].insert(place, argument)
             whole = (0, len(unbraced(argument)))
             uncovered = (Omission(side=side, argument=place, span=whole),)
-        found.append(
+        examples.append(
             AnnotatedExample(
                 id=f"{right.id}+{name}",
                 source=right.id,
@@ -77,7 +77,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
                 hallucinated=hallucinated,
             )
         )
-    return found
+    return examples
 
 
 def given_instead(example: NpovExample, arguments: Arguments) -> NpovExample:
@@ -117,18 +117,18 @@ def synthetic_examples(
     given besides, any given one is taken away. So a response to all arguments has no coverage
     error. The seed decides all draws, and a topic's examples do not depend on the other topics.
     """
-    found = []
+    examples = []
     for topic in topics:
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311 - nothing is kept secret
         usable = {
-            side: [each for each in own if reword(each) is not None]
-            for side, own in arguments_of(topic).items()
+            side: [argument for argument in arguments if reword(argument) is not None]
+            for side, arguments in arguments_of(topic).items()
         }
         most = min(MOST_PER_SIDE, *map(len, usable.values()))
         for number in range(per_topic if most else 0):
             size = number % most + 1
             used = {side: draw.sample(usable[side], size) for side in SIDES}
-            put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
+            put = {side: [reword(argument) or "" for argument in used[side]] for side in SIDES}
             text, said = response(put, draw)
             name = f"{topic.topic}/{number}"
             right = AnnotatedExample(
@@ -143,8 +143,8 @@ def synthetic_examples(
                 ),
                 said=said,
             )
-            found += [right, *with_errors(right, topic, draw)]
-    return found
+            examples += [right, *with_errors(right, topic, draw)]
+    return examples
 
 
 def arguments_of(topic: Topic) -> Arguments:
@@ -167,7 +167,7 @@ def response(
             said = as_read(_continued(argument))
             spans[side].append((len(text), len(text) + len(said)))
             text += f"{said}."
-    return text, {side: tuple(own) for side, own in spans.items()}
+    return text, {side: tuple(of_side) for side, of_side in spans.items()}
 
 
 def _continued(argument: str) -> str:
@@ -184,8 +184,10 @@ def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample 
     None unless all of them have paraphrases. An omitted part of an argument becomes the whole
     argument.
     """
-    put = {side: [paraphrase(one) for one in each.example.arguments(side)] for side in SIDES}
-    changed = {side: [one for one in own if one is not None] for side, own in put.items()}
+    put = {
+        side: [paraphrase(argument) for argument in each.example.arguments(side)] for side in SIDES
+    }
+    changed = {side: [text for text in texts if text is not None] for side, texts in put.items()}
     if any(len(changed[side]) < len(put[side]) for side in SIDES):
         return None
     uncovered = each.uncovered and tuple(
@@ -205,8 +207,10 @@ def family(
     section 4.1).
     """
     made = [right, *with_errors(right, topic, draw)]
-    again = [paraphrased(each, paraphrase) for each in made] if paraphrase else []
-    return [(each, False) for each in made] + [(each, True) for each in again if each is not None]
+    again = [paraphrased(example, paraphrase) for example in made] if paraphrase else []
+    return [(example, False) for example in made] + [
+        (example, True) for example in again if example is not None
+    ]
 
 
 DIGITS = 12

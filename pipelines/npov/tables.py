@@ -42,8 +42,8 @@ def _quoted(detectors: Sequence[str], *rows: Sequence[Any]) -> tuple[Quoted, ...
         "test_set detector hallucination coverage",
         *(
             (test_set, detector, *areas)
-            for test_set, *found in rows
-            for detector, areas in zip(detectors, found, strict=True)
+            for test_set, *by_detector in rows
+            for detector, areas in zip(detectors, by_detector, strict=True)
         ),
     )
 
@@ -140,12 +140,12 @@ TOPICS: Final = Column[Line]("topics", "Topics")
 
 def all_tables(results: Results) -> list[Table]:
     """All tables that the results have rows for."""
-    every = [each for own in results.values() for each in own]
-    lost = sum(each.status == "failed" for each in every)
+    every = [result for run in results.values() for result in run]
+    lost = sum(result.status == "failed" for result in every)
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
     made = (
         *(detection, comparisons, words, aggregations, classifiers),
-        lambda each: agreement([result for own in each.values() for result in own]),
+        lambda runs: agreement([result for run in runs.values() for result in run]),
     )
     tables = [table for make in made if (table := make(results)).rows]
     return [replace(table, notes=(*table.notes, note)) for table in tables]
@@ -166,9 +166,9 @@ def detection(results: Results) -> Table:
 
 def aggregations(results: Results) -> Table:
     """Table 6: how a word's row or column of the map becomes its score."""
-    found = [Detector(run, salience_detector(way)) for run in results for way in AGGREGATIONS]
+    variants = [Detector(run, salience_detector(way)) for run in results for way in AGGREGATIONS]
     return Table.of(
-        _of_examples(results, found),
+        _of_examples(results, variants),
         name="npov_aggregations",
         title="Salience, by aggregation",
         columns=[TEST_SET, replace(DETECTOR, title="Aggregation"), *ERRORS, ERROR_FREE],
@@ -190,15 +190,17 @@ def classifiers(results: Results) -> Table:
     )
 
 
-def _of_examples(results: Results, found: Sequence[Detector]) -> list[Line]:
+def _of_examples(results: Results, shown: Sequence[Detector]) -> list[Line]:
     """The areas of detectors on every slice that they have scores for."""
     lines = []
-    for part, detector in product(SLICES, found):
-        own = {kind: scores(results, part, kind, detector) for kind in KINDS}
-        every = [score for each in own.values() for score in each.values()]
+    for part, detector in product(SLICES, shown):
+        by_kind = {kind: scores(results, part, kind, detector) for kind in KINDS}
+        every = [score for of_kind in by_kind.values() for score in of_kind.values()]
         if every:
-            areas = {kind: example_area(own[kind]) for kind in KINDS}
-            error_free = max(sum(not one.wrong for one in each.values()) for each in own.values())
+            areas = {kind: example_area(by_kind[kind]) for kind in KINDS}
+            error_free = max(
+                sum(not score.wrong for score in of_kind.values()) for of_kind in by_kind.values()
+            )
             topics = len({score.cluster for score in every})
             lines.append(Line(part.title, detector, areas, error_free, topics))
     return lines
@@ -207,8 +209,10 @@ def _of_examples(results: Results, found: Sequence[Detector]) -> list[Line]:
 def words(results: Results) -> Table:
     """Table 3: which words are wrong."""
     lines = [
-        Line(part.title, one, {kind: word_area(results, part, kind, one) for kind in KINDS})
-        for part, one in product(SLICES, detectors(results))
+        Line(
+            part.title, detector, {kind: word_area(results, part, kind, detector) for kind in KINDS}
+        )
+        for part, detector in product(SLICES, detectors(results))
     ]
     rows = [line for line in lines if any(area is not None for area, _ in line.of_kind.values())]
     unmarked = any(area is None for line in rows for area, _ in line.of_kind.values())
@@ -251,19 +255,19 @@ def comparisons(results: Results) -> Table:
 
     Detectors that read nothing are not compared with each other.
     """
-    found = []
+    rows = []
     two_by_two = [
         (first, second)
         for first, second in combinations(detectors(results), 2)
         if not {first.name, second.name} <= {*READS_NOTHING}
     ]
     for part, kind, (first, second) in product(SLICES, KINDS, two_by_two):
-        one, other = (scores(results, part, kind, each) for each in (first, second))
+        one, other = (scores(results, part, kind, detector) for detector in (first, second))
         shared = [(score, other[name]) for name, score in one.items() if name in other]
         if (compared := _compared(shared)) is not None:
-            found.append(Comparison(part.title, kind, first.title, second.title, *compared))
+            rows.append(Comparison(part.title, kind, first.title, second.title, *compared))
     return Table.of(
-        found,
+        rows,
         name="npov_comparisons",
         title="Differences between detectors",
         columns=[
@@ -273,12 +277,12 @@ def comparisons(results: Results) -> Table:
             Column("second", "minus AUC of"),
             Measure("difference", "Difference"),
             Column("p", "p"),
-            Column("p_corrected", "p, Bonferroni", lambda each: bonferroni(each.p, len(found))),
+            Column("p_corrected", "p, Bonferroni", lambda row: bonferroni(row.p, len(rows))),
             Column("p_of_areas", "p, Hanley and McNeil"),
         ],
         caption="On the same examples. The difference has the 95 % interval of a bootstrap over "
         f"topics, and p is of exchanging the two detectors' scores topic by topic; corrected for "
-        f"the {len(found):,} rows of this table. The paper's test, of Hanley and McNeil, takes "
+        f"the {len(rows):,} rows of this table. The paper's test, of Hanley and McNeil, takes "
         "responses to be independent, which those on a topic are not; it has no p where an area is "
         "0 or 1.",
     )
@@ -289,7 +293,7 @@ def _compared(
 ) -> tuple[Estimate, float, float | None] | None:
     """The difference of areas with both kinds of p-values; None without an area."""
     first, second = ([pair[n].score for pair in shared] for n in range(2))
-    wrong, clusters = [one.wrong for one, _ in shared], [one.cluster for one, _ in shared]
+    wrong, clusters = [score.wrong for score, _ in shared], [score.cluster for score, _ in shared]
     by_topic = clustered_difference(first, second, wrong, clusters)
     of_areas = area_difference(first, second, wrong)
     if by_topic is None or of_areas is None:
@@ -309,15 +313,15 @@ class Agreement(NamedTuple):
 
 def agreement(results: Iterable[NpovResult]) -> Table:
     """Annotators' agreement that there is an error, of any extent, in responses with votes."""
-    voted = {each.id: each for each in results if each.votes}
+    voted = {result.id: result for result in results if result.votes}
     return Table.of(
         [_on(kind, list(voted.values())) for kind in KINDS if voted],
         name="npov_agreement",
         title="Agreement of annotators",
         columns=[
             Column("error", "Error"),
-            Measure("alpha", "Krippendorff's alpha", lambda found: found.alpha),
-            Measure("majority", "Majority as the file says", lambda found: found.majority),
+            Measure("alpha", "Krippendorff's alpha", lambda row: row.alpha),
+            Measure("majority", "Majority as the file says", lambda row: row.majority),
             Column("responses", "Responses"),
             Column("annotators", "Annotators"),
         ],
@@ -346,7 +350,7 @@ def _on(kind: ErrorKind, results: list[NpovResult]) -> Agreement:
     return Agreement(
         error=kind,
         annotators=len(names),
-        responses=sum(bool(each) for each in votes),
+        responses=sum(bool(labels) for labels in votes),
         alpha=nominal_alpha(votes),
         majority=proportion(sum(right), len(right)),
     )

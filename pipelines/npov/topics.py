@@ -35,13 +35,13 @@ _KNOWN: Mapping[Split, Mapping[str, Sequence[str]]] = json.loads(
 Variants of one word must be the whole name, so "Socialsecurity" is written without a space.
 """
 
-TABLE_4: Mapping[str, Split] = {name: split for split, own in _KNOWN.items() for name in own}
+TABLE_4: Mapping[str, Split] = {name: split for split, names in _KNOWN.items() for name in names}
 """Topics of the paper and their splits (NPOV, Table 4)."""
 
 _CALLED: Mapping[str, str] = {name: name for name in TABLE_4} | {
     variant: name
-    for own in _KNOWN.values()
-    for name, variants in own.items()
+    for names in _KNOWN.values()
+    for name, variants in names.items()
     for variant in variants
 }
 
@@ -117,8 +117,8 @@ class Subject(BaseModel, frozen=True):
     @property
     def keys(self) -> set[str]:
         """Keys that no other topic has: its question and its name, by any of the site's names."""
-        found = {f"question {in_words(self.question)}"}
-        return found if self.topic is None else found | {f"topic {topic_key(self.topic)}"}
+        keys = {f"question {in_words(self.question)}"}
+        return keys if self.topic is None else keys | {f"topic {topic_key(self.topic)}"}
 
 
 def by_topic(
@@ -135,17 +135,17 @@ def by_topic(
         for topic in topics
         for key in Subject(question=topic.question, topic=topic.topic).keys
     }
-    found: dict[str, list[AnnotatedExample]] = {}
-    for each in annotated:
-        subject = Subject(question=each.example.question, topic=each.example.topic)
+    responses: dict[str, list[AnnotatedExample]] = {}
+    for response in annotated:
+        subject = Subject(question=response.example.question, topic=response.example.topic)
         name = next((names[key] for key in sorted(subject.keys) if key in names), None)
         if name is None:
             raise InputError(
-                f"the annotated response '{each.id}' is of no topic of --data: its question is "
-                f"'{each.example.question}'; add the topic, or leave the response out"
+                f"the annotated response '{response.id}' is of no topic of --data: its question is "
+                f"'{response.example.question}'; add the topic, or leave the response out"
             )
-        found.setdefault(name, []).append(each)
-    return found
+        responses.setdefault(name, []).append(response)
+    return responses
 
 
 def topic_key(topic: str) -> str:
@@ -170,12 +170,12 @@ def _by_letters() -> Mapping[str, str]:
 @cache
 def _by_words() -> list[tuple[frozenset[str], str]]:
     """Stems of names and of variants, longest first; text in parentheses is left out."""
-    found = []
+    pairs = []
     for called, topic in _CALLED.items():
         wanted = _stems(re.sub(r"\(.*?\)", "", called))
         if len(wanted) > 1 or called == topic:
-            found.append((wanted, topic))
-    return sorted(found, key=lambda pair: -len(pair[0]))
+            pairs.append((wanted, topic))
+    return sorted(pairs, key=lambda pair: -len(pair[0]))
 
 
 def retrieve(
@@ -218,9 +218,13 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
         if asked and in_words(topic.question) == asked:
             return topic
     wanted = set(stems(query))
-    shared = [wanted & set(stems(f"{each.question} {each.topic}")) for each in topics]
-    topics_with = Counter(stem for own in shared for stem in own)
-    scores = [(len(own), sum(1 / topics_with[stem] for stem in sorted(own))) for own in shared]
+    shared = [
+        wanted & set(stems(f"{candidate.question} {candidate.topic}")) for candidate in topics
+    ]
+    topics_with = Counter(stem for common in shared for stem in common)
+    scores = [
+        (len(common), sum(1 / topics_with[stem] for stem in sorted(common))) for common in shared
+    ]
     best = max(scores)
     if best[0] == 0:
         raise InputError(
@@ -237,7 +241,7 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     def likeness(topic: Topic) -> float:
         return difflib.SequenceMatcher(None, in_words(topic.question), in_words(query)).ratio()
 
-    return [f"'{each.topic}'" for each in nlargest(NAMED, topics, key=likeness)]
+    return [f"'{topic.topic}'" for topic in nlargest(NAMED, topics, key=likeness)]
 
 
 def in_words(text: str) -> str:

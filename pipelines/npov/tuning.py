@@ -56,7 +56,9 @@ class Tuner:
 
         self.reserved = settings.tokens
         self.model = with_prompt(decoder, initial_vectors(decoder, settings))
-        (self.weight,) = [each for each in self.model.parameters() if each.requires_grad]
+        (self.weight,) = [
+            parameter for parameter in self.model.parameters() if parameter.requires_grad
+        ]
         assert self.weight.dtype == torch.float32  # noqa: S101 - updates of bf16 would be lost
         self.optimiser = Adafactor(
             [self.weight],
@@ -74,8 +76,8 @@ class Tuner:
         """The optimiser's state."""
         import torch
 
-        own = self.optimiser.state[self.weight]
-        return {name: torch.as_tensor(value).cpu().numpy() for name, value in own.items()}
+        state = self.optimiser.state[self.weight]
+        return {name: torch.as_tensor(value).cpu().numpy() for name, value in state.items()}
 
     def restore(self, vectors: NDArray[np.float32], momentum: dict[str, NDArray[Any]]) -> None:
         """Continue from stored `vectors` and `momentum`."""
@@ -83,15 +85,15 @@ class Tuner:
 
         with torch.no_grad():
             self.weight.copy_(torch.from_numpy(vectors))
-        own = {
+        state = {
             # Step counts are used as numbers, everything else as tensors.
             name: int(value.item())
             if name == "step"
             else torch.from_numpy(value).to(self.weight.device)
             for name, value in momentum.items()
         }
-        if own:
-            self.optimiser.state[self.weight] = own
+        if state:
+            self.optimiser.state[self.weight] = state
 
     def loss(self, items: Sequence[Tokens]) -> float:
         """Nats per target token."""
@@ -100,11 +102,11 @@ class Tuner:
 
     def update(self, items: Sequence[Tokens], rate: float) -> float:
         """One step; returns the loss before it, the mean over all target tokens of the batch."""
-        count = sum(len(each.asked) for each in items)
+        count = sum(len(item.asked) for item in items)
         total = 0.0
         for part in batches(items):
             values = log_probabilities(self.model, [items[n] for n in part], reserved=self.reserved)
-            loss = -sum(own.sum() for own in values) / count
+            loss = -sum(value.sum() for value in values) / count
             loss.backward()
             total += float(loss.detach())
         self.optimiser.param_groups[0]["lr"] = rate
@@ -126,8 +128,8 @@ def initial_vectors(decoder: Decoder, settings: TuningSettings) -> NDArray[np.fl
     chosen = draw.sample(usable, settings.tokens) if len(usable) >= settings.tokens else usable
     # Through the layer, not its weights: some models scale the embeddings.
     with torch.no_grad():
-        found = embed(torch.tensor(chosen, device=decoder.model.device)).float().cpu().numpy()
-    return np.resize(found, (settings.tokens, found.shape[1]))
+        vectors = embed(torch.tensor(chosen, device=decoder.model.device)).float().cpu().numpy()
+    return np.resize(vectors, (settings.tokens, vectors.shape[1]))
 
 
 def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
@@ -147,10 +149,10 @@ def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
         for token, text in enumerate(texts)
         if token not in special and text and not _ONE_BYTE.fullmatch(text)
     )
-    found = list(islice(usable, FREQUENT))
-    if not found:
+    tokens = list(islice(usable, FREQUENT))
+    if not tokens:
         raise InputError("the model's vocabulary has single characters alone; take another model")
-    return found
+    return tokens
 
 
 def _finite(loss: float) -> float:
@@ -264,14 +266,14 @@ def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
     """
     first = (step - 1) * settings.batch
     orders: dict[int, list[int]] = {}
-    found = []
+    places = []
     for number in range(first, first + settings.batch):
         turn, place = divmod(number, count)
         if turn not in orders:
             draw = Random(f"{settings.seed} {turn}")  # noqa: S311  (an order, not a secret)
             orders[turn] = draw.sample(range(count), count)
-        found.append(orders[turn][place])
-    return found
+        places.append(orders[turn][place])
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +297,7 @@ class State:
         tensors = {"vectors": self.vectors, "best": self.best}
         tensors |= {_OPTIMISER + name: value for name, value in self.momentum.items()}
         about = {"described": self.described, "curve": json.dumps(self.curve)}
-        whole = {name: np.ascontiguousarray(each) for name, each in tensors.items()}
+        whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
         replace_bytes(state_path(out), save(whole, metadata=about))
 
 

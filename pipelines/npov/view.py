@@ -101,8 +101,8 @@ def ablation_picture(checked: AblationErrors) -> bytes:
     """Loss of the response's words (across) without each argument (down), as a PNG."""
     return drawn(
         np.array(checked.drops),
-        [f"{each.side}: {each.text}" for each in checked.arguments],
-        [word.text for each in checked.sentences for word in each.words],
+        [f"{argument.side}: {argument.text}" for argument in checked.arguments],
+        [word.text for sentence in checked.sentences for word in sentence.words],
         checked.question,
         _nats(checked),
     )
@@ -117,10 +117,10 @@ def _texts(checked: Iterable[TextErrors]) -> tuple[Words, ...]:
     """Arguments or sentences with their words, sides and scores, which are 1 less the errors."""
     return tuple(
         Words(
-            each.text,
-            tuple(Word(word.start, word.end, 1 - word.error) for word in each.words),
-            each.side or "",
-            None if each.error is None else 1 - each.error,
+            part.text,
+            tuple(Word(word.start, word.end, 1 - word.error) for word in part.words),
+            part.side or "",
+            None if part.error is None else 1 - part.error,
         )
-        for each in checked
+        for part in checked
     )

@@ -136,7 +136,7 @@ def calibrate(
     joinings = tuple(AGGREGATIONS) if windowed else (base.aggregation,)
     method, aggregation = _likeliest(fit, base, methods, joinings)
     candidates = {name: fitted(fit, base, name, aggregation) for name in METHODS}
-    results = {name: probabilities(check, one) for name, one in candidates.items()}
+    results = {name: probabilities(check, candidate) for name, candidate in candidates.items()}
     kept = results[method]
     correct = [
         LABELS[place] == label

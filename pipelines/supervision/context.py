@@ -124,7 +124,7 @@ def in_context(pairs: Sequence[LabelledPair], rng: random.Random) -> list[Labell
             text
             for text in pages[pair.group]
             if text not in judged[pair.hypothesis]
-            and all(likeness(words[text], own) < ALIKE for own in about)
+            and all(likeness(words[text], known) < ALIKE for known in about)
         )
         page = content_words(pair.group)
         made += _passages(pair, [pair.premise], others, rng, silent=_silent(pair, page, others))
@@ -151,7 +151,11 @@ def fool_me_twice(
         if any(text in reserved for text in gold):
             continue
         sections = {sentence.section_header for sentence in claim.gold_evidence}
-        page = [each for each in pages[claim.wikipedia_page].values() if each.text not in set(gold)]
+        page = [
+            sentence
+            for sentence in pages[claim.wikipedia_page].values()
+            if sentence.text not in set(gold)
+        ]
         pair = LabelledPair(
             premise=" ".join(gold),
             hypothesis=claim.text,
@@ -159,8 +163,8 @@ def fool_me_twice(
             source="fm2",
             group=claim.text,
         )
-        near = [each.text for each in page if each.section_header in sections]
-        far = [each.text for each in page if each.section_header not in sections]
+        near = [sentence.text for sentence in page if sentence.section_header in sections]
+        far = [sentence.text for sentence in page if sentence.section_header not in sections]
         silent = _silent(pair, content_words(claim.wikipedia_page), far)
         made += _passages(pair, gold, near or far, rng, silent=silent)
     return made
@@ -185,13 +189,13 @@ def _passages(
     start = rng.randint(0, len(neighbours) - count)
     around = neighbours[start : start + count]
     place = rng.randint(0, count)
-    found: list[tuple[Sequence[str], Label]] = [
+    passages: list[tuple[Sequence[str], Label]] = [
         ([*around[:place], *evidence, *around[place:]], pair.label)
     ]
     if silent and rng.random() < SILENT:
         count = min(rng.randint(*AROUND), len(silent))
         start = rng.randint(0, len(silent) - count)
-        found.append((silent[start : start + count], Label.IRRELEVANT))
+        passages.append((silent[start : start + count], Label.IRRELEVANT))
     return [
         pair.model_copy(
             update={
@@ -200,7 +204,7 @@ def _passages(
                 "source": f"{pair.source}-context",
             }
         )
-        for passage, label in found
+        for passage, label in passages
     ]
 
 

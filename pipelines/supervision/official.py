@@ -143,7 +143,7 @@ def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
     """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl."""
     splits = _files(part, "train", "test")
     released = ragtruth.read(folder / "response.jsonl")
-    responses = [one for one in released.responses if one.split in splits]
+    responses = [response for response in released.responses if response.split in splits]
     sources = ragtruth.read_sources(folder / "source_info.jsonl")
     lost = sum(response.source_id not in sources for response in responses)
     if responses and lost == len(responses):
@@ -196,14 +196,14 @@ def _claim_of(response: str, span: HallucinatedSpan) -> str:
 
 def original(remark: str) -> str:
     """What an annotator's remark quotes from the source; empty where it quotes nothing."""
-    found = _ORIGINAL.search(remark)
-    return " ".join(found[1].split()) if found else ""
+    match = _ORIGINAL.search(remark)
+    return " ".join(match[1].split()) if match else ""
 
 
 def _parts(text: str) -> list[str]:
     """A text in passages of at most `PASSAGE_SENTENCES` whole sentences, none of them repeated."""
-    found = sentences(text)
-    groups = (found[n : n + PASSAGE_SENTENCES] for n in range(0, len(found), PASSAGE_SENTENCES))
+    spans = sentences(text)
+    groups = (spans[n : n + PASSAGE_SENTENCES] for n in range(0, len(spans), PASSAGE_SENTENCES))
     return [" ".join(text[group[0].start : group[-1].end].split()) for group in groups]
 
 

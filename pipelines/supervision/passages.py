@@ -44,20 +44,20 @@ def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]
     for claim in claims:
         marked = {index for indices in claim.supporting_sentences for index in indices}
         supported = claim.label != "not_supported"
-        found = []
+        labelled = []
         for indices in claim.supporting_sentences[:3] if supported else ():
             room = PASSAGE - (max(indices) - min(indices) + 1) if indices else -1
             if room >= 0:
                 start = max(0, min(indices) - rng.randint(0, room))
-                found.append((_passage(claim, start), Label.SUPPORT))
+                labelled.append((_passage(claim, start), Label.SUPPORT))
         starts = [
             start
             for start in range(0, len(claim.evidence), PASSAGE)
             if not marked & set(range(start, start + PASSAGE))
         ]
         for start in rng.sample(starts, min(2, len(starts))):
-            found.append((_passage(claim, start), Label.IRRELEVANT))
-        made += [_pair("wice", text, claim.claim, label) for text, label in found if text]
+            labelled.append((_passage(claim, start), Label.IRRELEVANT))
+        made += [_pair("wice", text, claim.claim, label) for text, label in labelled if text]
     return made
 
 
@@ -111,23 +111,23 @@ def climate_fever(
     made = []
     for claim in claims:
         shown = [
-            (each.evidence, _CLIMATE[each.evidence_label])
-            for each in claim.evidences
-            if each.evidence not in reserved
+            (sentence.evidence, _CLIMATE[sentence.evidence_label])
+            for sentence in claim.evidences
+            if sentence.evidence not in reserved
         ]
         silent = [text for text, label in shown if label is Label.IRRELEVANT]
-        found: list[tuple[list[str], Label]] = []
+        labelled: list[tuple[list[str], Label]] = []
         for text, label in shown:
             if label is Label.IRRELEVANT:
                 continue
             around = rng.sample(silent, min(rng.randint(1, 3), len(silent)))
             if around:
-                found.append((rng.sample([text, *around], 1 + len(around)), label))
+                labelled.append((rng.sample([text, *around], 1 + len(around)), label))
         if len(silent) > 2:
-            found.append((silent[:3], Label.IRRELEVANT))
+            labelled.append((silent[:3], Label.IRRELEVANT))
         made += [
             _pair("climate-fever-passages", " ".join(passage), claim.claim, label)
-            for passage, label in found
+            for passage, label in labelled
         ]
     return made
 

@@ -33,8 +33,8 @@ class Neighbours:
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         self._texts = [
             (number, text, content_words(text))
-            for number, own in enumerate(documents)
-            for text in own
+            for number, texts in enumerate(documents)
+            for text in texts
         ]
 
     def near(self, claim: str, rng: random.Random, question: int) -> list[str]:
@@ -91,27 +91,31 @@ def ramdocs(
     Documents that questions of the test half show as well (`reserved`) are left out first: a copy
     with another answer would not be known for one.
     """
-    documents = [[d for d in each.documents if d.text not in reserved] for each in questions]
-    neighbours = Neighbours([[document.text for document in own] for own in documents])
+    documents = [
+        [d for d in question.documents if d.text not in reserved] for question in questions
+    ]
+    neighbours = Neighbours([[document.text for document in shown] for shown in documents])
     answers: dict[str, dict[str, None]] = defaultdict(dict)
     for question in questions:
         answers[form(question.question)].update(
             dict.fromkeys((*question.gold_answers, *question.wrong_answers))
         )
     made = []
-    for number, (question, own) in enumerate(zip(questions, documents, strict=True)):
+    for number, (question, shown) in enumerate(zip(questions, documents, strict=True)):
         asked = question.question
-        given = tuple(dict.fromkeys(d.answer for d in own if d.answer != UNKNOWN))
+        given = tuple(dict.fromkeys(d.answer for d in shown if d.answer != UNKNOWN))
         other = [answer for answer in answers[form(asked)] if answer not in given]
         invented = rng.sample(other, min(1, len(other)))
         for answer in (*given, *invented):
             claim = declarative(asked, answer)
             labelled = [
-                (document.text, label) for document in own if (label := relation(document, answer))
+                (document.text, label)
+                for document in shown
+                if (label := relation(document, answer))
             ]
             labelled += [(text, Label.IRRELEVANT) for text in neighbours.near(claim, rng, number)]
             made += [_pair("ramdocs", text, claim, label, asked) for text, label in labelled]
-        for document in own:
+        for document in shown:
             drawn = rng.sample(other, min(EXCHANGES, len(other)))
             made += [
                 _pair("ramdocs", text, declarative(asked, answer), label, asked)
@@ -142,14 +146,14 @@ def relation(document: RamDocument, answer: str) -> Label | None:
 
 def _exchanges(document: RamDocument, answers: Sequence[str]) -> Iterator[tuple[str, str, Label]]:
     """Copies of a document with other answers, and what each says of its answers."""
-    own, text = document.answer, document.text
-    if own == UNKNOWN or not has_words(text, own):
+    given, text = document.answer, document.text
+    if given == UNKNOWN or not has_words(text, given):
         return
     for answer in answers:
-        if not has_words(text, answer) and not _overlap(own, answer):
-            copy = exchanged(text, own, answer)
+        if not has_words(text, answer) and not _overlap(given, answer):
+            copy = exchanged(text, given, answer)
             yield copy, answer, Label.SUPPORT
-            yield copy, own, Label.REFUTE
+            yield copy, given, Label.REFUTE
 
 
 def _overlap(one: str, other: str) -> bool:

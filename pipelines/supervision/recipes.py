@@ -67,7 +67,9 @@ HALVES: dict[str, Release] = {
     "fool-me-twice": Release(
         fool_me_twice.read,
         lambda item: item.text,
-        lambda item: [each.text for each in (*item.gold_evidence, *item.retrieved_evidence)],
+        lambda item: [
+            sentence.text for sentence in (*item.gold_evidence, *item.retrieved_evidence)
+        ],
         lambda _: [],  # single sentences
         _fool_me_twice,
     ),
@@ -129,8 +131,8 @@ def build(
         chosen = [pair for pair in reserved.trainable(given) if pair.source in pages]
         given += context.in_context(chosen, _generator(seed, "in-context"))
     documents: list[str] = []
-    for name, found in items.items() if not settings.only_given else ():
-        release, chosen = HALVES[name], _in_part(name, found, part)
+    for name, of_release in items.items() if not settings.only_given else ():
+        release, chosen = HALVES[name], _in_part(name, of_release, part)
         pairs += release.pairs(chosen, _generator(seed, name), reserved)
         whole = (text for item in chosen for text in release.documents(item))
         # Not left to the end: a copy with a name exchanged would not be known for what is reserved.
@@ -170,9 +172,9 @@ def _reserved(
     """What no pair of a part may show: texts of other parts, and premises to measure with."""
     shown = [
         text
-        for name, found in items.items()
+        for name, of_release in items.items()
         for other in KEPT_FROM.get(part, ())
-        for item in _in_part(name, found, other)
+        for item in _in_part(name, of_release, other)
         for text in (HALVES[name].key(item), *HALVES[name].shows(item))
     ]
     return ReservedTexts([*shown, *(pair.premise for pair in measured)])

@@ -74,7 +74,11 @@ class Source:
     def read(self, files: Sequence[Path]) -> list[Question]:
         """The questions of released files; those without a name are named by their number."""
         questions = enumerate(map(self.question, self.records(*files)), start=1)
-        return [replace(each, name=each.name or str(number)) for number, each in questions if each]
+        return [
+            replace(question, name=question.name or str(number))
+            for number, question in questions
+            if question
+        ]
 
 
 SOURCES: dict[str, Source] = {
@@ -132,44 +136,44 @@ def build(
     Rules make the claims that are missing from `claims`.
     """
     claims = claims or {}
-    found: list[ContestedClaim] = []
+    built: list[ContestedClaim] = []
     for name, every in questions.items():
         chosen = part_of(name, part)
-        own = drawn(every, chosen, seed, most)
+        picked = drawn(every, chosen, seed, most)
         if SOURCES[name].built:
             random = SOURCES[name].random
-            examples = constructed(name, own, every, seed, claims, random_documents=random)
+            examples = constructed(name, picked, every, seed, claims, random_documents=random)
             if name == "ramdocs":
-                examples += constructed(HARD, own, every, seed, claims, own_irrelevant=True)
+                examples += constructed(HARD, picked, every, seed, claims, own_irrelevant=True)
         else:
-            examples = as_released(name, own, claims)
+            examples = as_released(name, picked, claims)
         if not examples:
             where, other = (
                 ("here", "") if chosen == "all" else (f"in the half '{chosen}'", ", or --half all")
             )
             raise InputError(f"{name} makes no example {where}; name a larger file{other}")
-        found += examples
-    return found
+        built += examples
+    return built
 
 
 def drawn(
     questions: Sequence[Question], part: Part, seed: int, most: int | None = None
 ) -> list[Question]:
     """The questions of a part, at most `most` of them, in the order of the release."""
-    own = in_part(questions, part, lambda question: question.key)
-    return sample(own, most, seed)
+    of_part = in_part(questions, part, lambda question: question.key)
+    return sample(of_part, most, seed)
 
 
 def asked(
     questions: Mapping[str, Sequence[Question]], part: Part | None, seed: int, most: int | None
 ) -> list[QuestionAnswer]:
     """Every distinct question and answer that needs a claim."""
-    own = (
-        each
+    chosen = (
+        question
         for name, every in questions.items()
-        for each in drawn(every, part_of(name, part), seed, most)
+        for question in drawn(every, part_of(name, part), seed, most)
     )
-    return list(dict.fromkeys(each.asked for each in own if each.asked is not None))
+    return list(dict.fromkeys(question.asked for question in chosen if question.asked is not None))
 
 
 def counts(examples: Sequence[ContestedClaim]) -> Table:
@@ -179,7 +183,7 @@ def counts(examples: Sequence[ContestedClaim]) -> Table:
         sources.setdefault(example.source, []).append(example)
     rows = list(sources.items())
     if len(sources.keys() - {HARD}) > 1:
-        rows.append(("Overall", [each for each in examples if each.source != HARD]))
+        rows.append(("Overall", [claim for claim in examples if claim.source != HARD]))
     return Table.of(
         rows,
         name="conflictbench",
@@ -188,7 +192,7 @@ def counts(examples: Sequence[ContestedClaim]) -> Table:
         columns=[
             Column("source", "Source", lambda row: row[0]),
             Column("figures", "Figures", lambda _: "this build"),
-            Column("conflict", "Conflict", lambda row: sum(each.conflict for each in row[1])),
+            Column("conflict", "Conflict", lambda row: sum(claim.conflict for claim in row[1])),
             Column("no_conflict", "No conflict", lambda row: sum(not e.conflict for e in row[1])),
             Column("total", "Total", lambda row: len(row[1])),
             Column("documents", "Documents", lambda row: sum(len(e.documents) for e in row[1])),
@@ -222,7 +226,7 @@ async def claims_by_model(
     or leaves the answer out are missing; rules make their claims.
     """
 
-    async def one(question: str, answer: str) -> str | None:
+    async def claim_of(question: str, answer: str) -> str | None:
         reply = await client.structured(
             prompt.messages(question=question, answer=answer),
             Claim,
@@ -234,5 +238,5 @@ async def claims_by_model(
         said = answer.strip().lower()
         return claim if said in YES | NO or said in claim.lower() else None
 
-    replies = await asyncio.gather(*(one(*each) for each in asked))
-    return {each: claim for each, claim in zip(asked, replies, strict=True) if claim}
+    replies = await asyncio.gather(*(claim_of(*pair) for pair in asked))
+    return {pair: claim for pair, claim in zip(asked, replies, strict=True) if claim}

@@ -43,7 +43,7 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
         needs,
         work,
         _summary(bench, name, settings, needs),
-        cost=lambda each: judging_cost(settings, len(each.documents), claims=1),
+        cost=lambda example: judging_cost(settings, len(example.documents), claims=1),
         entries=lambda _: [entry],
     )
 

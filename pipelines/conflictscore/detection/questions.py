@@ -63,7 +63,10 @@ def as_released(
     source: str, questions: Sequence[Question], claims: Mapping[QuestionAnswer, str]
 ) -> list[ContestedClaim]:
     """One example per question, with its documents and relations as released."""
-    return [_example(each.name, source, each, each.passages, claims) for each in questions]
+    return [
+        _example(question.name, source, question, question.passages, claims)
+        for question in questions
+    ]
 
 
 def constructed(
@@ -90,7 +93,7 @@ def constructed(
     halves: dict[str, list[Question]] = {"train": [], "test": []}
     for question in pool:
         halves[half(question.key)].append(question)
-    found = []
+    examples = []
     for question in questions:
         supporting = question.of(Relation.SUPPORTS)
         if not supporting:
@@ -100,7 +103,7 @@ def constructed(
         if question.of(Relation.CONTRADICTS):
             passages = draw.sample(question.passages, len(question.passages))
             name = f"{question.name}/conflict"
-            found.append(_example(name, source, question, passages, claims))
+            examples.append(_example(name, source, question, passages, claims))
         if own_irrelevant:
             rest = question.of(Relation.IRRELEVANT)
         else:
@@ -108,8 +111,8 @@ def constructed(
             rest = _others(question, same_half, draw, source, random_documents)
         if rest:
             passages = draw.sample((*supporting, *rest), len(supporting) + len(rest))
-            found.append(_example(f"{question.name}/none", source, question, passages, claims))
-    return found
+            examples.append(_example(f"{question.name}/none", source, question, passages, claims))
+    return examples
 
 
 def _others(
@@ -251,7 +254,7 @@ def ramdocs(record: RamQuestion) -> Question | None:
     """
     given = [document.answer for document in record.documents if document.type == "correct"]
     answers = (
-        gold for gold in record.gold_answers if any(same_answer(each, gold) for each in given)
+        gold for gold in record.gold_answers if any(same_answer(known, gold) for known in given)
     )
     answer = next(answers, None)
     if answer is None:
@@ -279,7 +282,7 @@ def conflictqa(record: KnowledgeConflict) -> Question:
     outright what it argues for. Some model-written evidence argues for the other side or for
     neither. The release's sides are kept as gold, so that no judge is perfect here.
     """
-    passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
+    passages = _distinct(Passage(text, _side(side)) for text, side in evidence(record))
     claim = without_note(record.memory_answer)
     return Question(record.question, passages, claim=claim, question=record.question)
 
@@ -287,8 +290,8 @@ def conflictqa(record: KnowledgeConflict) -> Question:
 def climate_fever(record: ClimateClaim) -> Question:
     """CLIMATE-FEVER: claims with their five sentences; a disputed claim has a conflict."""
     passages = [
-        Passage(each.evidence, _CLIMATE[each.evidence_label], each.article or None)
-        for each in record.evidences
+        Passage(sentence.evidence, _CLIMATE[sentence.evidence_label], sentence.article or None)
+        for sentence in record.evidences
     ]
     return Question(record.claim, tuple(passages), claim=record.claim, name=record.claim_id)
 
@@ -305,7 +308,7 @@ def _side(supporting: bool) -> Relation:
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Passages without repeated texts; the first one's relation stays."""
-    found: dict[str, Passage] = {}
-    for each in passages:
-        found.setdefault(each.text, each)
-    return tuple(found.values())
+    by_text: dict[str, Passage] = {}
+    for piece in passages:
+        by_text.setdefault(piece.text, piece)
+    return tuple(by_text.values())

@@ -125,10 +125,10 @@ def detection(every: Detectors, data: str) -> Table:
             ),
             Measure("documents", "Documents right", lambda part: share(part.labelled)),
             total("examples", "Examples", lambda _: 1),
-            total("conflicts", "Conflicts", lambda each: each.example.conflict),
-            total("undetermined", "Undetermined", lambda each: each.status == "invalid"),
-            total("failed", "Failed", lambda each: each.status == "failed"),
-            total("truncated", "Truncated texts", lambda each: len(each.truncations)),
+            total("conflicts", "Conflicts", lambda result: result.example.conflict),
+            total("undetermined", "Undetermined", lambda result: result.status == "invalid"),
+            total("failed", "Failed", lambda result: result.status == "failed"),
+            total("truncated", "Truncated texts", lambda result: len(result.truncations)),
         ],
         quoted=TABLE_2,
         notes=(
@@ -227,7 +227,7 @@ def slices(every: Detectors) -> list[Slice]:
 
     Detectors without results are left out.
     """
-    sources = dict.fromkeys(one.example.source for part in every.values() for one in part)
+    sources = dict.fromkeys(result.example.source for part in every.values() for result in part)
     pooled = {source: {source} for source in sources}
     if len(all_but_hard := sources.keys() - {HARD}) > 1:
         pooled[OVERALL] = all_but_hard
@@ -244,7 +244,9 @@ def remarks(results: Detectors) -> tuple[str, ...]:
     return tuple(
         remark
         for name, part in results.items()
-        for remark in remarks_on([one for result in part for one in result.judgements], name)
+        for remark in remarks_on(
+            [judgement for result in part for judgement in result.judgements], name
+        )
     )
 
 
@@ -283,29 +285,29 @@ def _example(run: str, judged: Judged) -> Example:
     """A claim in the list; if a document was labelled wrongly, with the confidence."""
     example = next(iter(judged.values())).example
     came = {
-        name: "failed" if each.status == "failed" else outcome(example, each.conflict)
-        for name, each in judged.items()
+        name: "failed" if result.status == "failed" else outcome(example, result.conflict)
+        for name, result in judged.items()
     }
-    statuses = [each.status for each in judged.values()]
+    statuses = [result.status for result in judged.values()]
     known = "documents disagree" if example.conflict else "no conflict"
-    wrong = mistakes({name: [each] for name, each in judged.items()})  # the surest first
+    wrong = mistakes({name: [result] for name, result in judged.items()})  # the surest first
     sure = (mistake.judgement.confidence for mistake in wrong)
     surest = next((confidence for confidence in sure if confidence is not None), None)
     return Example(
         id=example.id,
         run=run,
         title=example.claim,
-        status=next((each for each in ("failed", "invalid") if each in statuses), "labelled"),
+        status=next((status for status in ("failed", "invalid") if status in statuses), "labelled"),
         blocks=partial(content, judged),
         about=(example.source, glance.count(len(example.documents), "document")),
         chips=(
             Chip(known, "outline"),
-            *(OUTCOMES[each].on(name) for name, each in came.items()),
+            *(OUTCOMES[kind].on(name) for name, kind in came.items()),
         ),
         facets={
             "Source": [example.source],
             "Documents disagree": ["yes" if example.conflict else "no"],
-            "Outcome": [f"{name}: {each}" for name, each in came.items()],
+            "Outcome": [f"{name}: {kind}" for name, kind in came.items()],
         },
         figures={} if surest is None else {"surest mistake": surest},
         words=f"{example.question or ''}\n{example.answer or ''}",
@@ -317,11 +319,13 @@ def content(judged: Judged) -> list[Block]:
     results = [*judged.values()]
     example = results[0].example
     made: list[Block] = [
-        Trouble(f"{name} failed", each.error) for name, each in judged.items() if each.error
+        Trouble(f"{name} failed", result.error) for name, result in judged.items() if result.error
     ]
     known = {"Question": example.question, "Answer": example.answer}
     facts = [fact(label, value) for label, value in known.items() if value]
-    papers = sources(example.documents, tuple(cut for each in results for cut in each.truncations))
+    papers = sources(
+        example.documents, tuple(cut for result in results for cut in result.truncations)
+    )
     if facts:
         made.append(Facts(tuple(facts)))
     rows = _rows(example, judged)
@@ -338,15 +342,15 @@ def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
         Row(
             name,
             tuple(
-                cell(*pair, each.truncations)
-                for pair in zip(each.judgements, example.documents, strict=True)
+                cell(*pair, result.truncations)
+                for pair in zip(result.judgements, example.documents, strict=True)
             ),
         )
-        for name, each in judged.items()
-        if each.judgements
+        for name, result in judged.items()
+        if result.judgements
     ]
     if example.relations is not None:
-        true = tuple(Cell(each.value, "the data") for each in example.relations)
+        true = tuple(Cell(relation.value, "the data") for relation in example.relations)
         rows.insert(0, Row("Ground truth", true))
     return tuple(rows)
 
@@ -354,9 +358,14 @@ def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
 def _first(rows: Sequence[Row], *, known: bool) -> tuple[int, int]:
     """The first wrong label; if no label is known to be wrong, the last row's first side."""
     for number, row in enumerate(rows):
-        for place, each in enumerate(row.cells):
+        for place, label in enumerate(row.cells):
             right = rows[0].cells[place]
-            if known and each is not None and right is not None and each.relation != right.relation:
+            if (
+                known
+                and label is not None
+                and right is not None
+                and label.relation != right.relation
+            ):
                 return number, place
     return first(rows, len(rows) - 1)
 

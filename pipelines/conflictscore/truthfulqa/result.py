@@ -95,15 +95,15 @@ def _letter(first: str, reply: str, options: Options) -> Letter | None:
             return None
         letter = str(leading["named"] or leading["bracketed"] or leading["bare"])
         return "A" if letter in "Aa" else "B"
-    found = set(_BRACKETED.findall(first))
-    if not found:
+    letters = set(_BRACKETED.findall(first))
+    if not letters:
         plain = canonical(first)
-        found = {letter for letter in ("A", "B") if plain == canonical(options.text(letter))}
-    if not found:
-        found = set(_BRACKETED.findall(reply))
-    if len(found) != 1:
+        letters = {letter for letter in ("A", "B") if plain == canonical(options.text(letter))}
+    if not letters:
+        letters = set(_BRACKETED.findall(reply))
+    if len(letters) != 1:
         return None
-    return "A" if found == {"A"} else "B"
+    return "A" if letters == {"A"} else "B"
 
 
 Setting = Literal["free-form", "binary"]

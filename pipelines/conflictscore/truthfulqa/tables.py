@@ -180,7 +180,9 @@ def _holds(row: Slice, *verdicts: str) -> Estimate | None:
     judged = []
     for outcome in row.outcomes:
         given: list[Verdict | None] = [getattr(outcome, name) for name in verdicts]
-        known = [one.verdict for one in given if one is not None and one.verdict is not None]
+        known = [
+            answer.verdict for answer in given if answer is not None and answer.verdict is not None
+        ]
         if len(known) == len(verdicts):
             judged.append(all(known))
     return share(judged)

@@ -67,7 +67,7 @@ def _example(run: str, result: TruthResult) -> Example:
             "Answer": values(marks),
         },
         words="\n".join(
-            (*(each.response for each in result.outcomes.values()), result.error or "")
+            (*(outcome.response for outcome in result.outcomes.values()), result.error or "")
         ),
     )
 
@@ -88,8 +88,8 @@ def content(result: TruthResult) -> list[Block]:
             Fold(
                 "Known answers",
                 (
-                    Items(tuple((RIGHT.chip, each) for each in result.correct_answers)),
-                    Items(tuple((WRONG.chip, each) for each in result.incorrect_answers)),
+                    Items(tuple((RIGHT.chip, answer) for answer in result.correct_answers)),
+                    Items(tuple((WRONG.chip, answer) for answer in result.incorrect_answers)),
                 ),
             )
         )
