@@ -388,9 +388,9 @@ async def _found(
     needs = task.needs(chosen)
     refuse_unneeded(chosen, needs)
     async with models_for(chosen, needs, lambda _: None) as models:
-        found = await task.inspect(texts, chosen, models, lambda _: None)
-    assert found.view is not None  # noqa: S101  (every task here returns a view)
-    return Found(found.result, found.cost, partial(found.view, None))
+        inspection = await task.inspect(texts, chosen, models, lambda _: None)
+    assert inspection.view is not None  # noqa: S101  (every task here returns a view)
+    return Found(inspection.result, inspection.cost, partial(inspection.view, None))
 
 
 def _texts(name: str, given: Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ class Part:
 
 def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
     """The non-empty results of an experiment's runs."""
-    found = []
+    parts = []
     for name, results in runs.results.items():
         if results:
             status = Counter(str(result.status) for result in results)
@@ -60,8 +60,8 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
             }
             columns |= come_to(experiment, results)
             rows = pa.table({field: _array(values) for field, values in columns.items()})
-            found.append(Part(runs.entry_name(name), runs.entries[name], rows, status))
-    return found
+            parts.append(Part(runs.entry_name(name), runs.entries[name], rows, status))
+    return parts
 
 
 def _array(values: Sequence[Any]) -> pa.Array:

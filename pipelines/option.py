@@ -108,7 +108,7 @@ def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
 
 def in_order(settings: type[BaseModel]) -> list[str]:
     """Names of a model's fields: a class's fields before inherited ones."""
-    names = (name for each in settings.__mro__ for name in get_annotations(each))
+    names = (name for kind in settings.__mro__ for name in get_annotations(kind))
     return [name for name in dict.fromkeys(names) if name in settings.model_fields]
 
 
@@ -148,19 +148,19 @@ def made(
     }
     known = {*given, *fields}
     if usual is not None:
-        own = settings()
-        fields |= {name: value for name, value in usual if value != getattr(own, name)}
+        defaults = settings()
+        fields |= {name: value for name, value in usual if value != getattr(defaults, name)}
     options = {option.name: option for option in options_of(settings)}
     fields |= {name: given[name] for name in options if name in given}
     try:
-        found = settings.model_validate(fields)
+        instance = settings.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
         flag = f"{options[name].flag if name in options else name}: " if name else ""
         raise InputError(f"{flag}{first['msg'].removeprefix('Value error, ')}") from error
-    found.model_fields_set.intersection_update(known)
-    return found
+    instance.model_fields_set.intersection_update(known)
+    return instance
 
 
 def refuse_idle(settings: BaseModel) -> None:
@@ -169,11 +169,15 @@ def refuse_idle(settings: BaseModel) -> None:
     A user who gives an option expects it to do something. An idle option would also be recorded in
     the run's settings, and the run could not be resumed without it.
     """
-    for each in options_of(type(settings)):
-        only = each.option.only
-        if only is not None and each.name in settings.model_fields_set and not only.when(settings):
+    for option in options_of(type(settings)):
+        only = option.option.only
+        if (
+            only is not None
+            and option.name in settings.model_fields_set
+            and not only.when(settings)
+        ):
             without = only.without if isinstance(only.without, str) else only.without(settings)
-            raise InputError(f"{each.flag} has no effect with {without}; leave it out")
+            raise InputError(f"{option.flag} has no effect with {without}; leave it out")
     for name, _ in nested(type(settings)):
         refuse_idle(getattr(settings, name))
 
@@ -187,9 +191,9 @@ def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], wi
         without: What makes them idle: "--strategy none, which asks no language model".
     """
     wanted = set(names)
-    for each in options_of(type(settings)):
-        if each.name in wanted and each.name in settings.model_fields_set:
-            raise InputError(f"{each.flag} has no effect with {without}; leave it out")
+    for option in options_of(type(settings)):
+        if option.name in wanted and option.name in settings.model_fields_set:
+            raise InputError(f"{option.flag} has no effect with {without}; leave it out")
 
 
 def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tuple[NameT, ...]:
@@ -198,9 +202,9 @@ def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tu
     None selects all known values; an unknown value raises InputError.
     """
     names = tuple(known)
-    for each in given or ():
-        if each not in names:
-            raise InputError(f"{flag} is '{each}'; it can be {', '.join(names)}")
+    for value in given or ():
+        if value not in names:
+            raise InputError(f"{flag} is '{value}'; it can be {', '.join(names)}")
     return tuple(name for name in names if given is None or name in given)
 
 
@@ -284,8 +288,8 @@ def switched(settings: BaseModel) -> str | None:
     """The active preset: "as-in-paper"; None if no switch is on."""
     presets = settings.PRESETS if isinstance(settings, WithPresets) else {}
     on = (name for name in presets if getattr(settings, name))
-    found = next(on, None)
-    return found and found.replace("_", "-")
+    preset = next(on, None)
+    return preset and preset.replace("_", "-")
 
 
 def told(settings: BaseModel) -> str:
@@ -297,11 +301,11 @@ def told(settings: BaseModel) -> str:
     if preset is None or not isinstance(settings, WithPresets):
         return ""
     decided = differences(type(settings), preset.replace("-", "_"))
-    own = dict(settings)
+    values = dict(settings)
     parts = (
-        f"{each.flag} {shown(each.preset)}"
-        for each in decided
-        if each.choice.holds(type(settings), own)
+        f"{difference.flag} {shown(difference.preset)}"
+        for difference in decided
+        if difference.choice.holds(type(settings), values)
     )
     return f"--{preset}: {', '.join(parts) or 'our defaults are the same'}"
 
@@ -339,9 +343,9 @@ def _choose(
             )
         values[name] = value
         return
-    usual, found = dict(standing(kind, name) or {}), values.get(name)
-    if isinstance(found, BaseModel):
-        usual, known = dict(found), set(found.model_fields_set)
+    usual, earlier = dict(standing(kind, name) or {}), values.get(name)
+    if isinstance(earlier, BaseModel):
+        usual, known = dict(earlier), set(earlier.model_fields_set)
         # A nested model may hold earlier choices of the preset.
         given = {
             field: kept
@@ -349,7 +353,7 @@ def _choose(
             if field in known or isinstance(kept, BaseModel)
         }
     else:
-        given = dict(found or {})
+        given = dict(earlier or {})
         known = set(given)
     _choose(inner := dict(nested(kind))[name], given, rest, value, preset)
     made = inner.model_validate(usual | given)
@@ -363,7 +367,7 @@ def _flag(name: str) -> str:
 
 
 def _flag_of(settings: type[BaseModel], name: str) -> str:
-    flags = {each.name: each.flag for each in options_of(settings)}
+    flags = {option.name: option.flag for option in options_of(settings)}
     return flags.get(name, name)
 
 
@@ -375,7 +379,7 @@ def named(
     Raises:
         InputError: A name or value is missing, or the name is unknown.
     """
-    names, found = list(known), []
+    names, pairs = list(known), []
     for text in given:
         name, _, value = text.partition("=")
         if not (name and value):
@@ -384,8 +388,8 @@ def named(
             near = get_close_matches(name, names, n=1)
             there = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
             raise InputError(f"{flag} {text}: '{name}' is not known; {there}")
-        found.append((name, value))
-    return found
+        pairs.append((name, value))
+    return pairs
 
 
 def listed(known: Mapping[str, str]) -> str:
@@ -395,15 +399,15 @@ def listed(known: Mapping[str, str]) -> str:
 
 def words(settings: BaseModel, *names: str) -> tuple[str, ...]:
     """The fields that were given, as command-line words for another command."""
-    flags = {each.name: each.flag for each in options_of(type(settings))}
-    found: list[str] = []
+    flags = {option.name: option.flag for option in options_of(type(settings))}
+    arguments: list[str] = []
     for name in names:
         value = getattr(settings, name)
         if name not in settings.model_fields_set or value is False:
             continue
         if value is True:
-            found.append(flags[name])
+            arguments.append(flags[name])
             continue
         several = value if isinstance(value, list) else [value]
-        found += [word for one in several for word in (flags[name], str(one))]
-    return tuple(found)
+        arguments += [word for item in several for word in (flags[name], str(item))]
+    return tuple(arguments)

@@ -74,4 +74,6 @@ def runs_in(folder: "RunFolder") -> "list[tuple[Experiment[Any, Any], Runs[Any]]
     """
     folder.refuse_missing()
     known = map(experiment, EXPERIMENTS)
-    return [(each, runs) for each in known if (runs := each.runs(folder)).entries]
+    return [
+        (declaration, runs) for declaration in known if (runs := declaration.runs(folder)).entries
+    ]

@@ -151,8 +151,8 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
     path = HERE / folder / "prompts" / f"{file}.j2"
     if overrides is not None:
         _check_overrides(overrides)
-        own = overrides / f"{name}.j2"
-        path = own if own.exists() else path
+        override = overrides / f"{name}.j2"
+        path = override if override.exists() else path
     try:
         source = read_bytes(path).decode().replace("\r\n", "\n").replace("\r", "\n")
         used = _variables(source)

@@ -61,9 +61,9 @@ class Screening(BaseModel, frozen=True):
         """Probability of the likeliest contradiction between two documents, if any."""
         return max(
             (
-                found.probability
-                for found in self.contradictions
-                if {found.first.document, found.second.document} == {one, other}
+                contradiction.probability
+                for contradiction in self.contradictions
+                if {contradiction.first.document, contradiction.second.document} == {one, other}
             ),
             default=None,
         )
@@ -84,7 +84,9 @@ def screen(
     Raises:
         TaggerError: A pair cannot be read.
     """
-    stated = [[one for document in some for one in statements(document)] for some in sets]
+    stated = [
+        [statement for document in some for statement in statements(document)] for some in sets
+    ]
     pairs = [pair for some in stated for pair in candidates(some)]
     readings = tagger.tag(
         [

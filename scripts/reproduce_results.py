@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     further += ["--dry-run"] if given.dry_run else []
     failed = []
     for number, run in enumerate(runs, 1):
-        left = sum(each.minutes for each in runs[number - 1 :])
+        left = sum(later.minutes for later in runs[number - 1 :])
         hours = f"about {left / 60:.1f} hours left on two cores"
         say(f"{number}/{len(runs)}  {run.name}: {run.title}; {hours}")
         try:

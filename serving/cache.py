@@ -77,8 +77,8 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
             # Looked up before the file: meanwhile it may be written, and forgotten here.
             unwritten = self._unwritten.get(key)
             # A completion in the file came first.
-            if found := self._database.execute(query, (key,)).fetchone():
-                value = json.loads(found[0])
+            if row := self._database.execute(query, (key,)).fetchone():
+                value = json.loads(row[0])
             elif unwritten:
                 value = json.loads(unwritten[2])
         return value
@@ -167,7 +167,7 @@ def _ordered(value: Any) -> Any:
     """The value with the keys of every mapping sorted."""
     if isinstance(value, dict):
         return {name: _ordered(value[name]) for name in sorted(value)}
-    return [_ordered(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_ordered(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:

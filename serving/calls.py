@@ -89,7 +89,7 @@ class Completion:
     def __post_init__(self) -> None:
         """Raises ValueError for numbers that no model can give, from a server or an old cache."""
         logprobs = (*(self.logprobs or {}).values(), *(self.prompt_logprobs or ()))
-        if not all(type(one) in {int, float} and -inf < one <= ROUNDING for one in logprobs):
+        if not all(type(value) in {int, float} and -inf < value <= ROUNDING for value in logprobs):
             raise ValueError("log-probabilities that are not finite numbers of at most 0")
         counts = (self.prompt_tokens, self.completion_tokens, self.cached_prefix_tokens)
         if not all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts):

@@ -181,13 +181,17 @@ class Client:
                 "register the model's folder with 'contested models add' and name it with --model"
             )
         before, _ = self.tokenizer.plain(prompt, begins=True)
-        own, offsets = self.tokenizer.plain(text, begins=False)
-        if not before or not own:
+        tokens, offsets = self.tokenizer.plain(text, begins=False)
+        if not before or not tokens:
             which = "text" if before else "prompt"
             raise RequestError(f"the {which} has no tokens; give it words")
-        request = {"prompt": [*before, *own], "prompt_logprobs": 0, **vars(Sampling(max_tokens=1))}
-        found = (await self._reply(request, "")).prompt_logprobs or ()
-        return Likelihood(tuple(offsets), tuple(found[len(before) - 1 :]))
+        request = {
+            "prompt": [*before, *tokens],
+            "prompt_logprobs": 0,
+            **vars(Sampling(max_tokens=1)),
+        }
+        logprobs = (await self._reply(request, "")).prompt_logprobs or ()
+        return Likelihood(tuple(offsets), tuple(logprobs[len(before) - 1 :]))
 
     async def complete_embeddings(
         self, vectors: "Vectors", sampling: Sampling, *, pattern: str | None = None
@@ -274,8 +278,8 @@ class Client:
             begun = {"role": "assistant", "content": self.tokenizer.decode(path)}
             request["messages"] = [*request["messages"], begun]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
-        found = (await self._reply(request, affinity)).logprobs or {}
-        return {token: found[str(token)] for token in tokens}
+        logprobs = (await self._reply(request, affinity)).logprobs or {}
+        return {token: logprobs[str(token)] for token in tokens}
 
     async def _ids(self, choice: str) -> list[int]:
         async with self._asking_ids:  # once, not for every call that begins meanwhile

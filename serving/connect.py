@@ -333,7 +333,7 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
         digest=folder.digest if folder is not None else f"{UNVERIFIED}{told}",
         # A server's numerics (number format, quantised cache) cannot be queried, so an answer
         # counts only for the addresses it came from.
-        engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",
+        engine=f"{first.engine} at {', '.join(sorted(endpoint.url for endpoint in served))}",
         context=first.context,
     )
     return RoleModel(identity, tokenizer, folder, served)

@@ -303,10 +303,10 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity or len(lines) == 1:
         return idlest
-    own = lines[zlib.crc32(affinity.encode(errors="replace")) % len(lines)]
+    preferred = lines[zlib.crc32(affinity.encode(errors="replace")) % len(lines)]
     half_share = sum(line.in_flight for line in lines) / len(lines) / 2
-    lead = own.in_flight - idlest.in_flight
-    return own if lead <= max(half_share, LEAST_LEAD) else idlest
+    lead = preferred.in_flight - idlest.in_flight
+    return preferred if lead <= max(half_share, LEAST_LEAD) else idlest
 
 
 async def ask(
@@ -418,13 +418,15 @@ def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
         text = choice["message"]["content"] or ""
         if content := (choice.get("logprobs") or {}).get("content"):
             likely = content[0]["top_logprobs"]
-            logprobs = {one["token"].removeprefix("token_id:"): one["logprob"] for one in likely}
+            logprobs = {
+                entry["token"].removeprefix("token_id:"): entry["logprob"] for entry in likely
+            }
     else:
         text = choice["text"]
-        if (found := choice.get("prompt_logprobs")) is not None:
+        if (entries := choice.get("prompt_logprobs")) is not None:
             # It is null for the first token, which has nothing before it.
-            told = zip(prompt[1:], found[1:], strict=True)
-            prompt_logprobs = [each[str(token)]["logprob"] for token, each in told]
+            told = zip(prompt[1:], entries[1:], strict=True)
+            prompt_logprobs = [entry[str(token)]["logprob"] for token, entry in told]
     reason = choice["finish_reason"]
     if not isinstance(text, str) or not isinstance(reason, str | None):
         raise TypeError("the reply is no text")

@@ -102,8 +102,8 @@ class _Rooms:
             held.update(dict.fromkeys(seat.gpus, seat.gib))
         self.gpus = gpus
         self.free = {
-            one.id: min(one.free_gib - CONTEXT_GIB, most * one.memory_gib - held[one.id])
-            for one in gpus
+            gpu.id: min(gpu.free_gib - CONTEXT_GIB, most * gpu.memory_gib - held[gpu.id])
+            for gpu in gpus
         }
         self.servers = {*held}
 
@@ -153,7 +153,7 @@ def place(
     """
     kept = {model: tuple(seats) for model, seats in (running or {}).items()}
     held = [seat for seats in kept.values() for seat in seats]
-    most = min(one.gpu_memory_share or MOST for one in profile.engines.values())
+    most = min(engine.gpu_memory_share or MOST for engine in profile.engines.values())
     rooms = _Rooms(gpus, most, held)
     engines: dict[str, list[tuple[Gpu, ...]]] = {}
     refused: dict[str, str] = {}
@@ -198,9 +198,10 @@ def fitting(gpus: Sequence[Gpu]) -> list[str]:
     """The bundled profiles whose served models all fit on these GPUs."""
     profiles = [load(name) for name in available()]
     return [
-        one.name
-        for one in profiles
-        if one.device == "cpu" or not place(one, gpus).refused.keys() & one.engines.keys()
+        profile.name
+        for profile in profiles
+        if profile.device == "cpu"
+        or not place(profile, gpus).refused.keys() & profile.engines.keys()
     ]
 
 
@@ -244,14 +245,14 @@ def _divided(
     needs = {model: profile.engines[model].gpu_memory_gib or 0 for model in engines}
     wanted: Counter[str] = Counter()
     for model, groups in engines.items():
-        wanted.update({one.id: needs[model] for group in groups for one in group})
+        wanted.update({gpu.id: needs[model] for group in groups for gpu in group})
 
     def seat(need: float, group: tuple[Gpu, ...]) -> Seat:
-        size = min(one.memory_gib for one in group)
-        given = min(need + rooms.free[one.id] * need / wanted[one.id] for one in group)
+        size = min(gpu.memory_gib for gpu in group)
+        given = min(need + rooms.free[gpu.id] * need / wanted[gpu.id] for gpu in group)
         # Rounded down: vLLM refuses to start if a little less is free than it is promised.
         share = math.floor(1000 * given / size) / 1000
-        return Seat(gpus=tuple(one.id for one in group), gib=round(share * size, 1), share=share)
+        return Seat(gpus=tuple(gpu.id for gpu in group), gib=round(share * size, 1), share=share)
 
     return {
         model: tuple(seat(needs[model], group) for group in groups)

@@ -189,8 +189,8 @@ class Profile(BaseModel):
             return self
         chosen = {"dtype": cpu_precision().dtype}
         engines = {
-            name: one.model_copy(update=chosen) if one.dtype == "auto" else one
-            for name, one in self.engines.items()
+            name: engine.model_copy(update=chosen) if engine.dtype == "auto" else engine
+            for name, engine in self.engines.items()
         }
         return self.model_copy(update={"engines": engines})
 
@@ -244,7 +244,7 @@ def _explain(error: ValidationError) -> str:
     """The first fault in one line, with the number of the others."""
     faults = error.errors(include_url=False)
     # A misspelt key also leaves another one missing; the misspelling is the one to fix.
-    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    fault = next((mistake for mistake in faults if mistake["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""

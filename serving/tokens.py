@@ -137,7 +137,7 @@ class ChatTokenizer:
             return most
         new = [part for part in dict.fromkeys(parts) if part not in counts]
         encodings = self.tokenizer.encode_batch_fast(new, add_special_tokens=False)
-        counts |= {part: len(found) for part, found in zip(new, encodings, strict=True)}
+        counts |= {part: len(encoding) for part, encoding in zip(new, encodings, strict=True)}
         if len(known) > KEPT:
             known.clear()
         known.update(counts)
@@ -341,12 +341,14 @@ def chat_template(folder: Path) -> tuple[str, Mapping[str, str]]:
         return file.read_text("utf-8"), special
     # Processors of multimodal models keep it in a separate file.
     file = folder / "chat_template.json"
-    found = (read_object(file) if file.exists() else config).get("chat_template")
-    if isinstance(found, list):  # several by name; one is for tool calls
-        found = next((one["template"] for one in found if one.get("name") == "default"), None)
-    if not isinstance(found, str):
+    template = (read_object(file) if file.exists() else config).get("chat_template")
+    if isinstance(template, list):  # several by name; one is for tool calls
+        template = next(
+            (entry["template"] for entry in template if entry.get("name") == "default"), None
+        )
+    if not isinstance(template, str):
         raise ServingError(
             f"{folder} has no chat template, so it is a base model; use an instruction-tuned "
             "model for this role, or put a chat_template.jinja into the folder"
         )
-    return found, special
+    return template, special

@@ -115,7 +115,7 @@ def strict(profile: Profile, models_dir: Path) -> Profile:
     """
     plain = {"dtype": "float32", "max_num_seqs": 1}
     plain |= {"prefix_caching": False, "enforce_eager": True}
-    engines = {name: one.model_copy(update=plain) for name, one in profile.engines.items()}
+    engines = {name: engine.model_copy(update=plain) for name, engine in profile.engines.items()}
     return _needing(profile.model_copy(update={"engines": engines}), models_dir, *engines)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipelines.annotation.sample import Subject
     from pipelines.report.table import Table
 
-LABELLED = Only(lambda own: not own.results, "--results")
+LABELLED = Only(lambda options: not options.results, "--results")
 
 
 class AnnotateOptions(Options):

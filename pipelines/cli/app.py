@@ -27,8 +27,8 @@ USER_ERROR = 2
 def _command(name: str) -> Callable[..., Any]:
     """The function of a command; module and function have the command's name."""
     name = name.replace("-", "_")
-    found: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{name}"), name)
-    return found
+    command: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{name}"), name)
+    return command
 
 
 def _task(name: str) -> Callable[..., Any]:

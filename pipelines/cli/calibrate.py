@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pipelines.judge.model import ModelJudge
     from pipelines.report.table import Table
 
-TAGGER = Only(lambda own: own.judge == "tagger", "--judge model")
+TAGGER = Only(lambda options: options.judge == "tagger", "--judge model")
 FITTED = Only(
-    lambda own: own.judge == "tagger" and not own.dry_run,
-    lambda own: "--dry-run" if own.judge == "tagger" else "--judge model",
+    lambda options: options.judge == "tagger" and not options.dry_run,
+    lambda options: "--dry-run" if options.judge == "tagger" else "--judge model",
 )
 
 
@@ -174,11 +174,13 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
         for name, some in (("none", raw), (correction.method, made))
     ]
     held_out = tuple(
-        corrections.HeldOut(method=name, log_likelihood=each.log_likelihood, accuracy=each.accuracy)
-        for name, each in series
-        if each.log_likelihood and each.accuracy
+        corrections.HeldOut(
+            method=name, log_likelihood=predictions.log_likelihood, accuracy=predictions.accuracy
+        )
+        for name, predictions in series
+        if predictions.log_likelihood and predictions.accuracy
     )
-    before, after = (each.log_likelihood.value for each in held_out)
+    before, after = (row.log_likelihood.value for row in held_out)
     if after <= before and not options.dry_run:
         raise InputError(
             "the correction does not raise the likelihood of held-out pairs, so it is not kept; "

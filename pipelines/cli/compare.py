@@ -56,16 +56,16 @@ def compare(options: CompareOptions) -> None:
         _refuse(out)
     known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
     with telling_damage(options.first, options.second):
-        found = compare_folders(options.first, options.second, known)
+        comparison = compare_folders(options.first, options.second, known)
         if out is not None:
-            for table in found.tables():
+            for table in comparison.tables():
                 write(table, out / "tables")
-            page.write(out / PAGE, found)
+            page.write(out / PAGE, comparison)
         if options.as_json:
-            text = json.dumps(found.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+            text = json.dumps(comparison.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
             print(plain_json(text))
         else:
-            _show(found)
+            _show(comparison)
     if out is not None:
         say(f"comparison: {out / PAGE}   tables: {out / 'tables'}")
 

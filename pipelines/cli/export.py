@@ -31,8 +31,8 @@ def export(options: ExportOptions) -> None:
     from pipelines.report.texts import visible
 
     with telling_damage(options.run):
-        found = papers.runs_in(RunFolder(options.run))
-        parts = [part for experiment, runs in found for part in parts_of(experiment, runs)]
+        experiments = papers.runs_in(RunFolder(options.run))
+        parts = [part for experiment, runs in experiments for part in parts_of(experiment, runs)]
         write_dataset(options.run, parts, options.out)
     for part in parts:
         print(f"{part.rows.num_rows:,} rows of {visible(part.name)}")

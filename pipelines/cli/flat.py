@@ -42,8 +42,8 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     command counts, for "{items}" in the help of options: "questions". It is a ValueError if two
     options have one name.
     """
-    own = inspect.signature(command, eval_str=True).parameters
-    groups: dict[str, type[BaseModel]] = {name: own[name].annotation for name in own}
+    declared = inspect.signature(command, eval_str=True).parameters
+    groups: dict[str, type[BaseModel]] = {name: declared[name].annotation for name in declared}
     parameters = [_keyword(CONTEXT, typer.Context, inspect.Parameter.empty)]
     for settings in groups.values():
         parameters += _parameters(settings, items)
@@ -150,9 +150,11 @@ def _metavar(kind: Any) -> str | None:
         return None
     if _choices(kind):
         return "NAME"
-    types = {kind, *get_args(kind)} | {part for one in get_args(kind) for part in get_args(one)}
+    types = {kind, *get_args(kind)} | {
+        part for argument in get_args(kind) for part in get_args(argument)
+    }
     names = {int: "N", float: "X", Path: "PATH"}
-    return next((name for one, name in names.items() if one in types), "TEXT")
+    return next((name for known, name in names.items() if known in types), "TEXT")
 
 
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:

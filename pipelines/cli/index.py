@@ -54,10 +54,10 @@ def build(options: IndexOptions) -> None:
 
         contested index build notes report.txt --out index
     """
-    found = read_documents(options.documents or [SAMPLES])
-    passages = cut(found, words=options.words, overlap=options.overlap)
+    documents = read_documents(options.documents or [SAMPLES])
+    passages = cut(documents, words=options.words, overlap=options.overlap)
     path = None if options.words_only else options.embedder or default_embedder()
-    said = f"{len(found):,} documents, {len(passages):,} passages"
+    said = f"{len(documents):,} documents, {len(passages):,} passages"
     if options.dry_run:
         print(f"{said}, to be found by words{f' and with {path.name}' if path else ''}")
         return

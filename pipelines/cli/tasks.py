@@ -81,26 +81,26 @@ def inspect(
                 say(judged_by(options, wanted.tagger))
                 return await work(models, tell)
 
-    found = asyncio.run(opened())
+    inspection = asyncio.run(opened())
     try:
-        _write(found, html, png)
+        _write(inspection, html, png)
     finally:  # what was found is shown though no file can be written
-        if page.as_json or found.view is None:
-            print(plain_json(found.result.model_dump_json(indent=2)))
+        if page.as_json or inspection.view is None:
+            print(plain_json(inspection.result.model_dump_json(indent=2)))
         else:
-            (example,) = found.view(None).examples
+            (example,) = inspection.view(None).examples
             console = Console(emoji=False)
             console.print(f"[italic]{plain(example.title)}[/italic]")
             show(console, example.blocks())
-    if found.cost:
-        STDERR.print(f"[dim]{plain(found.cost)}[/dim]", soft_wrap=True)
+    if inspection.cost:
+        STDERR.print(f"[dim]{plain(inspection.cost)}[/dim]", soft_wrap=True)
     if html is not None:
         STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
-    if found.problem:
-        raise InputError(found.problem)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)
-    return found.result
+    if inspection.problem:
+        raise InputError(inspection.problem)
+    if inspection.exit_code:
+        raise typer.Exit(inspection.exit_code)
+    return inspection.result
 
 
 def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:

@@ -89,9 +89,9 @@ def train(options: TrainOptions) -> None:
 
 def _repeats(given: Sequence[str], rows: Sequence[LabelledPair]) -> dict[str, float]:
     sources = sorted({pair.source for pair in rows}) if given else ()
-    found = {}
+    repeats = {}
     for source, number in named(given, "--repeat", sources, "SOURCE=N"):
         if not re.fullmatch(r"\d+(\.\d+)?", number):
             raise InputError(f"--repeat {source}={number}: write SOURCE=N with a number: wice=3")
-        found[source] = float(number)
-    return found
+        repeats[source] = float(number)
+    return repeats

@@ -57,13 +57,13 @@ def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
     clients = [] if asked is None else [asked]
     if models.judging is not None and models.judging is not models.client:
         clients.append(models.judging)
-    found: list[tuple[Any, str]] = [
+    pairs: list[tuple[Any, str]] = [
         (client.usage, field.name) for client in clients for field in fields(Usage)
     ]
     for judge in filter(None, (work.judge, work.second)):
-        found += [(each, name) for each in judge.lookups for name in ("asked", "found")]
-        found += [(judge.tagging, "pairs_tagged")] if judge.tagging else []
-    return found
+        pairs += [(lookup, name) for lookup in judge.lookups for name in ("asked", "found")]
+        pairs += [(judge.tagging, "pairs_tagged")] if judge.tagging else []
+    return pairs
 
 
 def as_sent(work: Work[Any, Any]) -> str:
@@ -162,6 +162,6 @@ class Worker:
 
 def _made(work: Work[Any, Any], items: Sequence[Item], models: Models) -> _Ready:
     counting = counters(work, models)
-    own = items if work.items is None else work.items
+    of_work = items if work.items is None else work.items
     before = [getattr(who, name) for who, name in counting]
-    return _Ready(work, {each.id: each for each in own}, as_sent(work), counting, before)
+    return _Ready(work, {item.id: item for item in of_work}, as_sent(work), counting, before)

@@ -81,8 +81,8 @@ def announced(options: RunOptions) -> str:
     place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
     count = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else 0)
     told = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"
-    each = f", each with {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else ""
-    return f"on Ray, {place}: {told}{each}"
+    with_gpus = f", each with {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else ""
+    return f"on Ray, {place}: {told}{with_gpus}"
 
 
 def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any]]) -> Placing:

@@ -151,7 +151,11 @@ def changes(match: Match) -> list[Change]:
     if len(one.results) != len(two.results):
         differ.insert(0, Difference("data.examples", len(one.results), len(two.results)))
     # A judge's identity only summarises other differences.
-    return [_change(match, each) for each in differ if not each.name.endswith(".identity")]
+    return [
+        _change(match, difference)
+        for difference in differ
+        if not difference.name.endswith(".identity")
+    ]
 
 
 def _change(match: Match, difference: Difference) -> Change:

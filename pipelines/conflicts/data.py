@@ -177,13 +177,13 @@ def as_query(row: ConflictsRow) -> Query:
     """
     sources = [
         Source(
-            text=each.segment,
-            url=each.url or None,
-            title=each.title or None,
-            snippet=each.snippet if each.snippet not in ("", each.segment) else None,
-            date=None if absent(each.date) else each.date,
+            text=source.segment,
+            url=source.url or None,
+            title=source.title or None,
+            snippet=source.snippet if source.snippet not in ("", source.segment) else None,
+            date=None if absent(source.date) else source.date,
         )
-        for each in row.sources
+        for source in row.sources
     ]
     return Query(
         id=str(row.number),
@@ -250,10 +250,13 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
     others = sorted(origins.keys() - BY_ORIGIN.keys())
     named: dict[str, int | None] = {**BY_ORIGIN, **dict.fromkeys(others)}
     conflicting = types.total() - types[ConflictType.NO_CONFLICT]
-    answerable = sum(types[each] for each in ANSWERABLE)
+    answerable = sum(types[kind] for kind in ANSWERABLE)
     mean = sum(len(query.sources) for query in queries) / of if of else None
     return (
-        *(Statistic("type", each.short, types[each.type], BY_TYPE[each.type]) for each in TAXONOMY),
+        *(
+            Statistic("type", category.short, types[category.type], BY_TYPE[category.type])
+            for category in TAXONOMY
+        ),
         *(
             Statistic("origin", name, origins[name] if stated or paper is None else None, paper)
             for name, paper in named.items()

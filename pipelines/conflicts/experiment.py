@@ -158,7 +158,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         if embedder is None:
             return queries
         keep = keeping(models.folder, embedder, segments)
-        with models.counting("pages", sum(len(each.sources) for each in queries)) as counter:
+        with models.counting("pages", sum(len(query.sources) for query in queries)) as counter:
             chosen = read(options.data, keep, limit=options.limit, on_source=counter.advance)
         return chosen.queries
 
@@ -207,7 +207,7 @@ def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
         raise InputError(
             "--strategy none stands alone, for it asks for no answers; leave it or the others out"
         )
-    return tuple(each for each in STRATEGIES if each in names)
+    return tuple(strategy for strategy in STRATEGIES if strategy in names)
 
 
 def _entry(options: ConflictsOptions, model: str) -> str:

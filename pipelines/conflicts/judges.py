@@ -94,7 +94,7 @@ def states_a_fact(sentence: str) -> bool:
     return not (is_unknown(bare) or any(remark.fullmatch(told) for remark in _REMARKS))
 
 
-BEHAVIOUR: Final = {each: f"behaviour_{each.replace('-', '_')}" for each in ConflictType}
+BEHAVIOUR: Final = {kind: f"behaviour_{kind.replace('-', '_')}" for kind in ConflictType}
 """Type -> the prompt on its expected behaviour, with examples of answers that adhere or do not."""
 
 VARIABLES: Final = {
@@ -301,7 +301,7 @@ async def _by_model(
     judge: PromptedModel,
 ) -> SentenceGrounding:
     evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
-    texts = [str(each["text"]) for each in evidence]
+    texts = [str(passage["text"]) for passage in evidence]
     schema: type[GroundingJson | UncitedJson] = GroundingJson if evidence else UncitedJson
     asked = {"evidence": evidence, **told}
     # Sentences that cite the same sources share the prompt up to the sentence.
@@ -350,14 +350,16 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
         (Relation.SUPPORTS, Grounds.SUPPORTED),
         (Relation.CONTRADICTS, Grounds.CONTRADICTORY),
     ):
-        if deciding := [each for each in judgements if each.relation is relation]:
+        if deciding := [judgement for judgement in judgements if judgement.relation is relation]:
             return SentenceGrounding(
                 grounds=grounds,
                 sources=numbers,
-                quote=next((each.snippet for each in deciding if each.snippet), None),
+                quote=next(
+                    (judgement.snippet for judgement in deciding if judgement.snippet), None
+                ),
                 judgements=tuple(judgements),
             )
-    invalid = [each for each in judgements if each.relation is Relation.INVALID]
+    invalid = [judgement for judgement in judgements if judgement.relation is Relation.INVALID]
     problem = f"{len(invalid)} of {len(judgements)} sources could not be judged"
     problem += f": {invalid[0].refusal}" if invalid and invalid[0].refusal else ""
     return SentenceGrounding(

@@ -74,15 +74,18 @@ def _sentences(result: QueryResult) -> Iterator[Labelled]:
             )
 
 
-_TYPES: Final = {each.type.value: each.short for each in TAXONOMY}
-_MEANINGS: Final = "\n".join(f"{each.short}. {each.definition}" for each in TAXONOMY)
+_TYPES: Final = {category.type.value: category.short for category in TAXONOMY}
+_MEANINGS: Final = "\n".join(f"{category.short}. {category.definition}" for category in TAXONOMY)
 
 LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
     **{
-        f"type-{each}": Labelling(
-            "How do the sources relate to each other?", "queries", _TYPES, partial(_types, each)
+        f"type-{classifier}": Labelling(
+            "How do the sources relate to each other?",
+            "queries",
+            _TYPES,
+            partial(_types, classifier),
         )
-        for each in get_args(Classifier)
+        for classifier in get_args(Classifier)
     },
     "behaviour": Labelling(
         "Does the answer behave as is expected?",

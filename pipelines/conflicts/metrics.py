@@ -135,7 +135,7 @@ Given = ConflictType | Literal["unreadable"]
 
 def predictions(result: QueryResult) -> dict[str, Prediction]:
     """Every classifier's prediction for a query, by the names of tables; `JOINT` comes last."""
-    found = {CLASSIFIERS[by]: predicted for by, predicted in result.predictions.items()}
+    by_name = {CLASSIFIERS[by]: predicted for by, predicted in result.predictions.items()}
     joint = result.outcomes.get("taxonomy-aware")
     if joint is not None:
         unread = Prediction(
@@ -144,8 +144,8 @@ def predictions(result: QueryResult) -> dict[str, Prediction]:
             problem=joint.answer.problem or "the answer came without a type",
             raw=joint.answer.raw,
         )
-        found[JOINT] = joint.answer.prediction or unread
-    return found
+        by_name[JOINT] = joint.answer.prediction or unread
+    return by_name
 
 
 def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:

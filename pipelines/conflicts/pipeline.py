@@ -103,7 +103,9 @@ class Methods:
     def asked(self) -> tuple[Classifier, ...]:
         """All classifiers that run, in the order of tables."""
         told = {self.settings.types} if "pipeline" in self.strategies else set()
-        return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
+        return tuple(
+            classifier for classifier in CLASSIFIERS if classifier in {*self.classifiers, *told}
+        )
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
@@ -115,7 +117,9 @@ class Methods:
 
     def strategies_for(self, query: Query) -> list[Strategy]:
         """Strategies that can answer a query; Oracle needs a gold type."""
-        return [each for each in self.strategies if each != "oracle" or query.conflict_type]
+        return [
+            strategy for strategy in self.strategies if strategy != "oracle" or query.conflict_type
+        ]
 
     def ready(
         self,
@@ -193,11 +197,13 @@ async def examine(
             unjudged.append(error)
             return Outcome(answer=made, judged=_without_verdict(expected, error))
 
-    predicted = {each: asyncio.ensure_future(prediction(each)) for each in methods.asked}
+    predicted = {
+        classifier: asyncio.ensure_future(prediction(classifier)) for classifier in methods.asked
+    }
     told = predicted.get(methods.settings.types)
     strategies = methods.strategies_for(query)
     outcomes, predictions = await asyncio.gather(
-        asyncio.gather(*(outcome(each) for each in strategies)),
+        asyncio.gather(*(outcome(strategy) for strategy in strategies)),
         asyncio.gather(*predicted.values()),
     )
 
@@ -240,8 +246,8 @@ def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictTy
     The gold type; without one, the type that the answer was told, the type that it named, or the
     type that was predicted.
     """
-    own = made.prediction.type if made.prediction else None
-    return query.conflict_type or made.told or own or (told.type if told else None)
+    named = made.prediction.type if made.prediction else None
+    return query.conflict_type or made.told or named or (told.type if told else None)
 
 
 def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:

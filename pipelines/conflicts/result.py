@@ -88,8 +88,8 @@ class Grounding(BaseModel, frozen=True):
         It is in [0, 1]; None if no sentence has any. Sentences that could not be judged are
         ignored.
         """
-        verdicts = [each.grounds for each in self.sentences]
-        factual = [each for each in verdicts if each not in {None, Grounds.NO_FACT}]
+        verdicts = [sentence.grounds for sentence in self.sentences]
+        factual = [verdict for verdict in verdicts if verdict not in {None, Grounds.NO_FACT}]
         return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
 
 

@@ -112,7 +112,7 @@ def writer(client: Client, settings: ConflictsSettings, overrides: Path | None =
     return Writer(client, prompts.load_all("conflicts", VARIABLES, overrides), settings)
 
 
-NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
+NUMBERS: Final = tuple(str(category.number) for category in TAXONOMY)
 """The model's options: "1" to "5"."""
 
 
@@ -342,10 +342,10 @@ def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
     """
     items: dict[int, int] = {}
     run: list[tuple[int, int]] = []
-    for found in _NUMBERED.finditer(plain):
-        start, end = found.span()
+    for match in _NUMBERED.finditer(plain):
+        start, end = match.span()
         stands = start in marked or _BEFORE_ITEM.search(plain[max(0, start - 10) : start])
-        number = int(found[1])
+        number = int(match[1])
         if not stands or plain[end : end + 9].lstrip(" \t")[:1].islower():
             continue
         if number == 1:
@@ -360,11 +360,11 @@ def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
 def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
     """The sentences; a list item begins one with its number."""
     spans: list[Span] = []
-    for start, end in pairwise([0, *(each for each in items if each), len(text)]):
+    for start, end in pairwise([0, *(item for item in items if item), len(text)]):
         for span in statements(text[start:end]):
-            own = Span(start + span.start, start + span.end)
-            if items.get(own.start) != own.end:
-                spans.append(own)
+            sentence = Span(start + span.start, start + span.end)
+            if items.get(sentence.start) != sentence.end:
+                spans.append(sentence)
     return spans
 
 

@@ -129,7 +129,7 @@ GROUPS: Final = {"type": "type (Table 2)", "origin": "origin (Table 7)", "all": 
 def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
     """Tables 2 and 7, and the figures of section 3 over all queries, beside the paper's."""
     return Table.of(
-        [(file, statistic) for file, own in statistics.items() for statistic in own],
+        [(file, statistic) for file, of_file in statistics.items() for statistic in of_file],
         name="conflicts_statistics",
         title="The data in numbers",
         caption="Counts of whole files, beside those of the paper.",
@@ -282,7 +282,9 @@ class Answers:
     @property
     def unjudged(self) -> int:
         """Verdicts that could not be read."""
-        every = (one.what for outcome in self.outcomes.values() for one in _of_outcome(outcome))
+        every = (
+            problem.what for outcome in self.outcomes.values() for problem in _of_outcome(outcome)
+        )
         return sum(what.startswith(("behaviour", "recall", "grounding")) for what in every)
 
 
@@ -316,7 +318,7 @@ def answers(made: Sequence[Part]) -> Table:
             Column(
                 "cut",
                 "Cut by tokens",
-                lambda row: sum(not one.answer.finished for one in row.outcomes.values()),
+                lambda row: sum(not outcome.answer.finished for outcome in row.outcomes.values()),
             ),
             Column(
                 "untyped",

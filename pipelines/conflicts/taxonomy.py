@@ -56,7 +56,7 @@ TAXONOMY: Final[tuple[Category, ...]] = tuple(
 )
 """The five categories, in the order of their numbers."""
 
-CATEGORY: Final[dict[ConflictType, Category]] = {each.type: each for each in TAXONOMY}
+CATEGORY: Final[dict[ConflictType, Category]] = {category.type: category for category in TAXONOMY}
 
 ANSWERABLE: Final = frozenset(
     {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
@@ -67,7 +67,7 @@ ANSWERABLE: Final = frozenset(
 def commonest(types: Iterable[ConflictType]) -> ConflictType:
     """The most common type; the first of equals."""
     counts = Counter(types)
-    return max(ConflictType, key=lambda each: counts[each])
+    return max(ConflictType, key=lambda kind: counts[kind])
 
 
 def of_number(number: int) -> ConflictType:
@@ -89,7 +89,11 @@ def of_label(label: str) -> ConflictType:
     """
     named = label.strip().casefold()
     official = None if named in CATEGORY else official_label(label)
-    return next(each.type for each in TAXONOMY if official == each.label or named == each.type)
+    return next(
+        category.type
+        for category in TAXONOMY
+        if official == category.label or named == category.type
+    )
 
 
 class Prediction(BaseModel, frozen=True):
@@ -116,6 +120,6 @@ class Prediction(BaseModel, frozen=True):
 
 def decide(probabilities: Mapping[ConflictType, float]) -> ConflictType | None:
     """The most probable type; None if two types tie."""
-    likely, *others = sorted(probabilities, key=lambda each: -probabilities[each])
+    likely, *others = sorted(probabilities, key=lambda kind: -probabilities[kind])
     tied = others and probabilities[others[0]] == probabilities[likely]
     return None if tied else likely

@@ -115,7 +115,7 @@ def content(result: QueryResult) -> list[Block]:
     if asked.conflict_type or asked.gold_answer:
         made.append(_known(asked))
     if types := predictions(result):
-        cards = (_prediction(name, each, asked) for name, each in types.items())
+        cards = (_prediction(name, prediction, asked) for name, prediction in types.items())
         made += [Heading("Predicted types"), Cards(tuple(cards))]
     answers = tuple(
         _answer(name, worth, result.outcomes[strategy], asked)
@@ -126,10 +126,12 @@ def content(result: QueryResult) -> list[Block]:
         made += [Heading("Answers"), Cards(answers)]
     made.append(Heading("Sources"))
     made += [
-        Note(f"{each.text}: the writer saw {each.kept:,} of {each.tokens:,} tokens")
-        for each in result.truncations
+        Note(
+            f"{truncation.text}: the writer saw {truncation.kept:,} of {truncation.tokens:,} tokens"
+        )
+        for truncation in result.truncations
     ]
-    sources = (_source(*each) for each in enumerate(asked.sources, 1))
+    sources = (_source(*numbered) for numbered in enumerate(asked.sources, 1))
     return [*made, Sources(tuple(sources))]
 
 
@@ -182,8 +184,13 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
     if chances := prediction.probabilities:
         chosen, gold = prediction.type, asked.conflict_type
         bars = (
-            Bar(each.short, chances.get(each.type, 0.0), each.type == chosen, each.type == gold)
-            for each in TAXONOMY
+            Bar(
+                category.short,
+                chances.get(category.type, 0.0),
+                category.type == chosen,
+                category.type == gold,
+            )
+            for category in TAXONOMY
         )
         made.append(Bars("Probability of each type", tuple(bars)))
     if prediction.mass is not None:
@@ -229,7 +236,7 @@ def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> S
     why: list[Block] = [Quote(judged.quote)] if judged.quote else []
     why += [*noted(judged.reason), *unread(judged.problem, judged.raw)]
     if judged.judgements:
-        why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
+        why.append(Items(tuple(_relation(judgement, count) for judgement in judged.judgements)))
     if judged.sources:
         cites = (_cite(number, count) for number in judged.sources)
         why.append(line(Aside("Judged by"), *cites))
@@ -245,18 +252,20 @@ def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
 
 def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
     """The verdicts on an answer, except those on its sentences."""
-    found = []
+    facts = []
     if judged.adherence:
-        found.append(_behaviour(judged.adherence, asked))
+        facts.append(_behaviour(judged.adherence, asked))
     if judged.inclusion:
-        found.append(_inclusion(judged.inclusion))
+        facts.append(_inclusion(judged.inclusion))
     if judged.grounding:
-        counts = Counter(each.grounds.name for each in judged.grounding.sentences if each.grounds)
+        counts = Counter(
+            sentence.grounds.name for sentence in judged.grounding.sentences if sentence.grounds
+        )
         held = counts["SUPPORTED"]
         of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
         words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
-        found.append(fact("Grounding", words))
-    return tuple(found)
+        facts.append(fact("Grounding", words))
+    return tuple(facts)
 
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
@@ -283,16 +292,16 @@ def _example(run: str, result: QueryResult) -> Example:
     asked = result.asked
     gold = asked.conflict_type
     predicted = predictions(result)
-    guesses = {name: guess(each, gold) for name, each in predicted.items()}
+    guesses = {name: guess(prediction, gold) for name, prediction in predicted.items()}
     verdicts = {
         name: worth for strategy, name in STRATEGIES.items() if (worth := verdict(result, strategy))
     }
     kind = CATEGORY[gold].short if gold else "not known"
     chips = [Chip(kind, "outline", said="gold type") if gold else Chip("gold type not known")]
-    for name, each in predicted.items():
+    for name, prediction in predicted.items():
         tone, sign, word = guesses[name]
-        said = f"{name}: {CATEGORY[each.type].short if each.type else word}"
-        chips.append(Chip(said, tone, sign, word if each.type else ""))
+        said = f"{name}: {CATEGORY[prediction.type].short if prediction.type else word}"
+        chips.append(Chip(said, tone, sign, word if prediction.type else ""))
     chips += [mark.on(name) for name, mark in verdicts.items()]
     if result.status != "answered":
         chips.append(Chip(result.status, "invalid", "!"))
@@ -315,7 +324,7 @@ def _example(run: str, result: QueryResult) -> Example:
 
 
 def _tables(runs: Runs[QueryResult]) -> list[Table]:
-    parts = [part_of(run, own, runs.configs[run]) for run, own in runs.results.items()]
+    parts = [part_of(run, of_run, runs.configs[run]) for run, of_run in runs.results.items()]
     return all_tables(parts, runs.noted("statistics", tuple[Statistic, ...]))
 
 

@@ -107,7 +107,9 @@ class Answer(BaseModel, frozen=True):
     @property
     def unsaid(self) -> str | None:
         """The conflict statement, unless a sentence of the answer mentions the disagreement."""
-        said = any(one.about == "conflict" and not one.problems for one in self.sentences)
+        said = any(
+            sentence.about == "conflict" and not sentence.problems for sentence in self.sentences
+        )
         return None if said else self.conflict
 
 
@@ -183,23 +185,23 @@ def problems(
     cited = [rows[name] for name in statement.cites]
     if not cited:
         return () if statement.about == "none" else ("cites nothing",)
-    found = []
+    faults = []
     idle = [row.number for row in cited if row.relation not in SIDES]
     if idle and has_sides(table):
-        found.append(f"cites [{idle[0]}], which takes no side")
+        faults.append(f"cites [{idle[0]}], which takes no side")
     sides = {row.relation for row in cited} & set(SIDES)
     if statement.about == "conflict" and len(sides) < len(SIDES):
-        found.append("speaks of the disagreement and cites one side alone")
+        faults.append("speaks of the disagreement and cites one side alone")
     if statement.side and sides - {statement.side}:
-        found.append("cites the other side")
+        faults.append("cites the other side")
     if policy.numbers == "cited":
         shown = _numbers(" ".join(row.passage.as_read() for row in cited))
         absent = _numbers(statement.text) - shown
-        found += [f"cites no passage with the number {number}" for number in sorted(absent)]
+        faults += [f"cites no passage with the number {number}" for number in sorted(absent)]
     independent = {source(row.passage) for row in cited}
     if len(independent) < policy.sources:
-        found.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
-    return tuple(found)
+        faults.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
+    return tuple(faults)
 
 
 def unmarked(text: str) -> str:

@@ -114,11 +114,11 @@ def _kappa(kappa: float, unsure: int, tags: int) -> Fact:
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[str]]]:
     """Clusters that have passages on a side, with their ids; clusters of that side first."""
     relations = answer.relations
-    found = [
+    pairs = [
         (cluster, [name for name in cluster.members if relations[name] is relation])
         for cluster in sorted(answer.clusters, key=lambda cluster: cluster.tag is not relation)
     ]
-    return [(cluster, names) for cluster, names in found if names]
+    return [(cluster, names) for cluster, names in pairs if names]
 
 
 def decided(text: str, rationale: str | None) -> tuple[Span, ...]:

@@ -420,12 +420,12 @@ def read(
         called, load = WITH_CORPUS[name]
         if corpus is None:
             raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
-        found, passages, skipped = load(path, corpus)
+        loaded, passages, skipped = load(path, corpus)
     else:
         if corpus is not None:
             raise InputError(f"--corpus has no effect with --dataset {name}; leave it out")
-        found = ALONE[name](path)
-    queries = list(found)
+        loaded = ALONE[name](path)
+    queries = list(loaded)
     if not queries:
         raise InputError(f"{path} has no claim that can be checked; name another file")
     repeated, times = Counter(query.id for query in queries).most_common(1)[0]
@@ -447,11 +447,11 @@ def read(
 
 def _passages_of(queries: Sequence[Query]) -> list[Document]:
     """The passages of all claims in a fixed order, without repeated ids."""
-    found: dict[str, Document] = {}
+    by_id: dict[str, Document] = {}
     for query in queries:
         for passage in query.passages:
-            found.setdefault(passage.id, passage)
-    return list(found.values())
+            by_id.setdefault(passage.id, passage)
+    return list(by_id.values())
 
 
 def digest_of(passages: Sequence[Document]) -> str:

@@ -222,21 +222,21 @@ def key_phrases(text: str) -> frozenset[str]:
     function words at its beginning: "Ada Lovelace", or "aldham" in "The Aldham dam". Names stand in
     for the paper's named entities and key noun phrases, and need no model.
     """
-    found: set[str] = set()
+    phrases: set[str] = set()
     run: list[str] = []
     end = 0
     for match in word_pattern().finditer(text):
         word = match.group()
         name = word[0].isupper()
         if run and not (name and text[end : match.start()] in _JOINING):
-            found.add(" ".join(run))
+            phrases.add(" ".join(run))
             run = []
         end = match.end()
         if name and (run or word.lower() not in FUNCTION_WORDS):
             run.append(word.lower())
         elif word[0].isdigit():
-            found.add(word.replace(",", ""))
-    return frozenset(found | {" ".join(run)} - {""})
+            phrases.add(word.replace(",", ""))
+    return frozenset(phrases | {" ".join(run)} - {""})
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -335,8 +335,8 @@ def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) 
     for group in groups:
         members = [by_id[name] for name in group]
         tag = dominant_tag(members)
-        members.sort(key=lambda one: (one.relation is not tag, -one.confidence, one.id))
-        by_tag[tag].append((evidence_mass(members, tag), tuple(one.id for one in members)))
+        members.sort(key=lambda member: (member.relation is not tag, -member.confidence, member.id))
+        by_tag[tag].append((evidence_mass(members, tag), tuple(member.id for member in members)))
     return [
         Cluster(f"{LETTER[tag]}{number}", names, tag, confidence)
         for tag, rows in by_tag.items()

@@ -97,10 +97,10 @@ def in_claims(
     positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
 
     def find(query: Query, k: int) -> list[Retrieved]:
-        own = None
+        pool = None
         if among == "own" and query.passages:
-            own = [positions[passage.id] for passage in query.passages]
-        return index.search(query.claim, k=k, method=method, among=own)
+            pool = [positions[passage.id] for passage in query.passages]
+        return index.search(query.claim, k=k, method=method, among=pool)
 
     return Search(find, {"method": method, "among": among, "model": index.about.model})
 
@@ -122,7 +122,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     entry = f"{EXPERIMENT.name}.{claims.name}"
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        found = AS_GIVEN if options.questions else _search(claims, options, embedding, models)
+        search = AS_GIVEN if options.questions else _search(claims, options, embedding, models)
         judge = models.judge(tagging)
         temperature = options.temperature
         seed = options.seed if temperature > 0 else 0  # at 0 nothing is sampled
@@ -141,7 +141,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             "half": claims.part,
             "settings": tagging.judging(),
             "conrag": settings.model_dump(),
-            "retrieval": {"passages": digest_of(claims.corpus), **found.about},
+            "retrieval": {"passages": digest_of(claims.corpus), **search.about},
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": temperature, "seed": seed},
             "judge": {"identity": judge.label.identity},
@@ -153,7 +153,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             config["citations"] = {"identity": citing.label.identity, **citing.about()}
 
         async def evaluated(query: Query) -> ClaimResult:
-            passages = found.find(query, settings.depth)
+            passages = search.find(query, settings.depth)
             reads = citing.label if citing else None
             return await evaluate(
                 query, passages, judge.label, settings, writer, citation_judge=reads

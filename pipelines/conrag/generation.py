@@ -131,7 +131,7 @@ async def first_answer(
         raise ValueError("a question needs a generator, which answers it first")
     if not found:
         return FirstAnswer(())
-    shown = [{"number": n, "text": one.passage.as_read()} for n, one in enumerate(found, 1)]
+    shown = [{"number": n, "text": hit.passage.as_read()} for n, hit in enumerate(found, 1)]
     reply = await generator.ask(
         "first_answer", FirstAnswerReply, ANSWER_TOKENS, query=question, evidence=shown
     )
@@ -416,7 +416,9 @@ async def write_plainly(
     form = generator.form
     if not packet:
         return nothing_found(form)
-    passages = [{"number": n, "text": one.passage.as_read()} for n, one in enumerate(packet, 1)]
+    passages = [
+        {"number": n, "text": passage.passage.as_read()} for n, passage in enumerate(packet, 1)
+    ]
     kind: type[PlainReply | PlainQuestionReply] = (
         PlainReply if form == "claim" else PlainQuestionReply
     )
@@ -428,7 +430,7 @@ async def write_plainly(
         return _unreadable(reply)
     stance = reply.value.stance if isinstance(reply.value, PlainReply) else None
     about = ABOUT.get(stance or Stance.NOT_ENOUGH_INFO, "answer")
-    ids = {number: one.id for number, one in enumerate(packet, 1)}
+    ids = {number: passage.id for number, passage in enumerate(packet, 1)}
 
     def checked(said: PlainSentence) -> Statement:
         statement, unknown = _stated(said, about, ids)

@@ -83,15 +83,15 @@ def token_f1(checked: Sequence[CheckedSentence]) -> Estimate | None:
     marked: list[bool] = []
     flagged: list[bool] = []
     sources: list[str] = []
-    for one in checked:
-        where = one.sentence
+    for check in checked:
+        where = check.sentence
         marked += [True] * where.hallucinated + [False] * (where.tokens - where.hallucinated)
-        flagged += [one.flagged] * where.tokens
+        flagged += [check.flagged] * where.tokens
         sources += [where.source] * where.tokens
-    found = clustered_f1(marked, flagged, sources)
-    if found is None or found.value not in (0, 1):
-        return found
-    return Estimate(found.value, None, None, found.n)
+    estimate = clustered_f1(marked, flagged, sources)
+    if estimate is None or estimate.value not in (0, 1):
+        return estimate
+    return Estimate(estimate.value, None, None, estimate.n)
 
 
 def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
@@ -104,12 +104,12 @@ def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     Observations are responses; None if all or no responses are hallucinated.
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
-    for one in checked:
-        responses[one.sentence.response].append(one)
+    for check in checked:
+        responses[check.sentence.response].append(check)
     return roc_auc(
-        [max(1 - one.support for one in sentences) for sentences in responses.values()],
+        [max(1 - sentence.support for sentence in sentences) for sentences in responses.values()],
         [
-            any(one.gold is not Stance.SUPPORT for one in sentences)
+            any(sentence.gold is not Stance.SUPPORT for sentence in sentences)
             for sentences in responses.values()
         ],
         [sentences[0].sentence.source for sentences in responses.values()],

@@ -66,8 +66,10 @@ def analyse(
     All passages have a label. `grouping` makes clusters of the graph.
     """
     tagged = [
-        replace(one, quality=one.quality * settings.weights.get(source(one.passage), 1.0))
-        for one in tagged
+        replace(
+            passage, quality=passage.quality * settings.weights.get(source(passage.passage), 1.0)
+        )
+        for passage in tagged
     ]
     graph = evidence.similarity_graph(tagged, settings.edges)
     groups = tuple(evidence.clusters(tagged, grouping(graph)))
@@ -94,13 +96,16 @@ class Case:
     @cached_property
     def relevant(self) -> list[TaggedPassage]:
         """The packet of the baselines: the k' most relevant passages, whatever they say."""
-        ordered = sorted(self.tagged, key=lambda one: (-one.relevance, one.id))
+        ordered = sorted(self.tagged, key=lambda passage: (-passage.relevance, passage.id))
         return ordered[: self.settings.packet.size]
 
     @cached_property
     def untagged(self) -> list[TaggedPassage]:
         """The packet of ConRAG without tags: the most relevant, clusters by words and names."""
-        blind = [replace(one, relation=Relation.IRRELEVANT, confidence=0.0) for one in self.tagged]
+        blind = [
+            replace(passage, relation=Relation.IRRELEVANT, confidence=0.0)
+            for passage in self.tagged
+        ]
         graph = evidence.similarity_graph(blind, self.settings.edges)
         groups = evidence.clusters(blind, evidence.communities(graph))
         return select(blind, groups, 0.0, self.settings.packet)
@@ -114,8 +119,10 @@ class Case:
     def gold(self) -> Analysis:
         """ConRAG's evidence with gold relations in place of tags, for Oracle."""
         known = [
-            replace(one, relation=self.truth.get(one.id, Relation.IRRELEVANT), confidence=1.0)
-            for one in self.tagged
+            replace(
+                passage, relation=self.truth.get(passage.id, Relation.IRRELEVANT), confidence=1.0
+            )
+            for passage in self.tagged
         ]
         return analyse(known, self.settings)
 
@@ -124,7 +131,7 @@ class Case:
         """ConRAG's evidence with every passage a cluster of its own, near-duplicates included."""
         repeats = self.settings.packet.model_copy(update={"near_duplicate": None})
         settings = self.settings.model_copy(update={"packet": repeats})
-        return analyse(self.tagged, settings, lambda graph: [frozenset({one}) for one in graph])
+        return analyse(self.tagged, settings, lambda graph: [frozenset({node}) for node in graph])
 
 
 class Ruling(NamedTuple):
@@ -176,7 +183,7 @@ def by_template(case: Case, relevant: Ruling, untagged: Ruling) -> dict[str, Out
     masses = [evidence.evidence_mass(case.relevant, side) for side in SIDES]
     larger = Ruling(evidence.delta_rule(*masses, delta=0), support_share(*masses))
     voted = vote(case)
-    winners = [one for one in case.relevant if STANCE_OF[one.relation] is voted.stance]
+    winners = [passage for passage in case.relevant if STANCE_OF[passage.relation] is voted.stance]
     ours = _quoted(case.analysis)
     return {
         "RelRAG": _narrative(relevant, case.relevant),

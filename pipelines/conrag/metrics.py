@@ -154,7 +154,7 @@ def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence
 
 def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
     """Claims with a conflict score from `low` to below `high`; a `high` of 1 is included."""
-    return [one for one in results if low <= one.kappa < high or one.kappa == high == 1]
+    return [result for result in results if low <= result.kappa < high or result.kappa == high == 1]
 
 
 # Stances
@@ -184,7 +184,11 @@ def coverage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
         return None
     outcomes = (result.outcomes[method] for result in results)
     return share(
-        [one.stance is not Stance.NOT_ENOUGH_INFO for one in outcomes if not one.undecided]
+        [
+            outcome.stance is not Stance.NOT_ENOUGH_INFO
+            for outcome in outcomes
+            if not outcome.undecided
+        ]
     )
 
 
@@ -238,7 +242,7 @@ def contradictions_per_claim(
     """
     if not (labelled(results) or generated(results)):
         return {}
-    answers = {one.id: worth(one, method) for one in results if readable(one, method)}
+    answers = {result.id: worth(result, method) for result in results if readable(result, method)}
     return {
         name: _contradicting(answer, undisclosed=undisclosed) / max(answer.statements, 1)
         for name, answer in answers.items()
@@ -261,14 +265,14 @@ def citations(results: Sequence[ClaimResult], method: str) -> Citations:
     if not labelled(results):
         return Citations(None, None, 0)
     counts = [worth(result, method).citations for result in results]
-    statements = sum(one.sentences for one in counts)
+    statements = sum(count.sentences for count in counts)
     if of_questions(results):
-        precisions = [value for one in counts if (value := one.precision) is not None]
-        recalls = [value for one in counts if (value := one.recall) is not None]
+        precisions = [value for count in counts if (value := count.precision) is not None]
+        recalls = [value for count in counts if (value := count.recall) is not None]
         return Citations(mean(precisions, bounds=(0, 1)), mean(recalls, bounds=(0, 1)), statements)
     return Citations(
-        proportion(sum(one.needed for one in counts), sum(one.citations for one in counts)),
-        proportion(sum(one.supported for one in counts), statements),
+        proportion(sum(count.needed for count in counts), sum(count.citations for count in counts)),
+        proportion(sum(count.supported for count in counts), statements),
         statements,
     )
 
@@ -276,8 +280,10 @@ def citations(results: Sequence[ClaimResult], method: str) -> Citations:
 def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Share of all citations that cite a passage tagged as irrelevant."""
     # Without a first answer passages have no tags that could call them irrelevant.
-    tagged = [one for one in results if one.question is None or one.question.first_answer]
-    counts = [citation_leakage(one.outcomes[method], one.tags) for one in tagged]
+    tagged = [
+        result for result in results if result.question is None or result.question.first_answer
+    ]
+    counts = [citation_leakage(result.outcomes[method], result.tags) for result in tagged]
     return proportion(sum(leaks for leaks, _ in counts), sum(every for _, every in counts))
 
 

@@ -47,23 +47,32 @@ def category(result: ClaimResult, method: str) -> str | None:
     """
     if not faulty(result, method):
         return None
-    outcome, passages = result.outcomes[method], {one.id: one for one in result.passages}
+    outcome, passages = (
+        result.outcomes[method],
+        {passage.id: passage for passage in result.passages},
+    )
     if result.question is None:
         against = AGAINST.get(result.stance) if result.stance else None
-        misread = [one for one in result.passages if one.relation is against]
-        beside = [(result.claim, [one]) for one in misread]
-        pairs = [(result.claim, telling_sentence(result.claim, one)) for one in misread]
+        misread = [passage for passage in result.passages if passage.relation is against]
+        beside = [(result.claim, [passage]) for passage in misread]
+        pairs = [(result.claim, telling_sentence(result.claim, passage)) for passage in misread]
         pairs += [(read, claim) for claim, read in pairs]
         gold = {name for units in result.evidence for name in units}
         sparse = result.stance is Stance.NOT_ENOUGH_INFO or bool(gold and gold.isdisjoint(passages))
-        alone = any(one.relation is Relation.SUPPORTS for one in result.passages)
+        alone = any(passage.relation is Relation.SUPPORTS for passage in result.passages)
         hops = result.stance is Stance.SUPPORT and len(passages) > 1 and not alone
         if result.evidence:
             hops = all(len(units) > 1 for units in result.evidence)
     else:
-        said = [one for one in outcome.statements if one.about != "none"]
-        beside = [(one.text, [passages[name] for name in one.cites]) for one in said if one.cites]
-        pairs = [(text, " ".join(one.passage.text for one in shown)) for text, shown in beside]
+        said = [statement for statement in outcome.statements if statement.about != "none"]
+        beside = [
+            (statement.text, [passages[name] for name in statement.cites])
+            for statement in said
+            if statement.cites
+        ]
+        pairs = [
+            (text, " ".join(passage.passage.text for passage in shown)) for text, shown in beside
+        ]
         sparse = bool(said) and Relation.SUPPORTS not in result.truth.values()
         hops = 0 < (result.question.worth[method].recall or 0) < 1
     holds = {
@@ -111,7 +120,7 @@ def _has_more(pattern: re.Pattern[str], text: str, shown: str) -> bool:
 
 def _lacks_a_name(text: str, passages: Sequence[TaggedPassage]) -> bool:
     """Whether passages and their titles lack a name of a text."""
-    texts = (f"{one.passage.title or ''} {one.passage.text}" for one in passages)
+    texts = (f"{passage.passage.title or ''} {passage.passage.text}" for passage in passages)
     read = " ".join(texts).lower()
     return any(name not in read for name in key_phrases(text))
 
@@ -148,7 +157,7 @@ def error_table(results: Results) -> Table:
             Column("unit", "Errors of"),
             Column("category", "Category"),
             Column("figures", "Figures", lambda _: "this run, by rules"),
-            Measure("share", "Share of errors", lambda one: proportion(one.errors, one.every)),
+            Measure("share", "Share of errors", lambda row: proportion(row.errors, row.every)),
             Column("errors", "Errors"),
         ],
         quoted=paper.TABLE_IX,

@@ -109,12 +109,16 @@ def select(
         return True
 
     # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
-    surest = sorted(tagged, key=lambda one: (-one.relevance * one.confidence, one.id))
-    sides = [iter([one for one in surest if one.relation is side]) for side in SIDES]
+    surest = sorted(
+        tagged, key=lambda candidate: (-candidate.relevance * candidate.confidence, candidate.id)
+    )
+    sides = [
+        iter([candidate for candidate in surest if candidate.relation is side]) for side in SIDES
+    ]
     for _ in range(first_of_each_side(kappa, settings)):
         for side in sides:
             any(take(passage) for passage in side)  # the next one that can be chosen
     for most in (settings.per_cluster, settings.size):
-        for passage in sorted(tagged, key=lambda one: (-one.relevance, one.id)):
+        for passage in sorted(tagged, key=lambda candidate: (-candidate.relevance, candidate.id)):
             take(passage, most=most)
     return chosen

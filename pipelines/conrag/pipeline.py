@@ -48,7 +48,7 @@ async def conrag(
         generator = replace(generator, form="question") if generator else None
         first = await first_answer(query, found[: settings.packet.size], generator)
     everything, truncations = await tag(first.claims, found, judge)
-    tagged = [one for one in everything if one.relation is not Relation.INVALID]
+    tagged = [passage for passage in everything if passage.relation is not Relation.INVALID]
     analysis = analyse(tagged, settings)
     table, adjudication = analysis.table, analysis.adjudication
     disagreement = template.conflict_statement(table)
@@ -57,7 +57,9 @@ async def conrag(
         table, disagreement = written.table, template.conflict_statement(written.table)
     else:
         said = template.write(adjudication.stance, table)
-        bound = (one.faulty(*problems(one, table, settings.policy)) for one in said)
+        bound = (
+            statement.faulty(*problems(statement, table, settings.policy)) for statement in said
+        )
         written = GeneratedAnswer(tuple(bound))
     return Answer(
         query=query,
@@ -77,8 +79,8 @@ async def conrag(
         cut=written.cut or first.cut,
         problem=written.problem,
         raw=written.raw,
-        tags={one.id: one.relation for one in everything},
-        unsure=sum(nearly_tied(one.probabilities) for one in tagged),
+        tags={passage.id: passage.relation for passage in everything},
+        unsure=sum(nearly_tied(passage.probabilities) for passage in tagged),
         truncations=truncations,
     )
 
@@ -99,10 +101,9 @@ async def tag(
     """
     if not retrieved or not claims:
         return [
-            TaggedPassage(found.passage, found.relevance, Relation.IRRELEVANT, 0)
-            for found in retrieved
+            TaggedPassage(hit.passage, hit.relevance, Relation.IRRELEVANT, 0) for hit in retrieved
         ], ()
-    labelled = await judge(claims, [found.passage for found in retrieved])
+    labelled = await judge(claims, [hit.passage for hit in retrieved])
     refusals = [said.refusal for said in labelled.judgements if said.refusal]
     if len(refusals) == len(labelled.judgements):
         raise PairError(refusals[0])
@@ -111,15 +112,15 @@ async def tag(
     )
     tagged = [
         TaggedPassage(
-            found.passage,
-            found.relevance,
+            hit.passage,
+            hit.relevance,
             said.relation,
             tag_confidence(said),
             rationale=said.snippet if said.snippet_found else None,
             probabilities=said.probabilities,
             label_mass=said.label_mass,
         )
-        for found, said in zip(retrieved, decided, strict=True)
+        for hit, said in zip(retrieved, decided, strict=True)
     ]
     return tagged, labelled.truncations
 
@@ -173,7 +174,7 @@ async def evaluate(
     """
     generator = replace(generator, form=query.form) if generator else None
     found, first = retrieved[: settings.depth], FirstAnswer((query.claim,))
-    documents = [one.passage for one in found]
+    documents = [hit.passage for hit in found]
     known, judging = query.gold_answer or GoldAnswer(), RecordingJudge(citation_judge or judge)
     gold, truth = first, query.relations
     if query.gold_answer is not None:
@@ -181,7 +182,7 @@ async def evaluate(
         gold = FirstAnswer(known.statements(query.claim, documents))
         truth = {**truth, **await supporting(known.claims, documents, judging)}
     everything, truncations = await tag(first.claims, found, judge)
-    tagged = [one for one in everything if one.relation is not Relation.INVALID]
+    tagged = [passage for passage in everything if passage.relation is not Relation.INVALID]
     case = Case(query.claim, tagged, truth, settings)
     if generator is None:
         outcomes = by_template(case, *await readings(case, judge))
@@ -205,7 +206,7 @@ async def evaluate(
         question=judged if query.gold_answer else None,
         generated=None if query.gold_answer else judged,
         passages=tuple(everything),
-        truth={one.id: truth[one.id] for one in everything if one.id in truth},
+        truth={passage.id: truth[passage.id] for passage in everything if passage.id in truth},
         kappa=case.analysis.adjudication.kappa,
         outcomes=outcomes,
         truncations=truncations,

@@ -116,4 +116,4 @@ class ClaimResult(BaseModel, frozen=True):
     @property
     def tags(self) -> dict[str, Relation]:
         """Passage id -> its tag."""
-        return {one.id: one.relation for one in self.passages}
+        return {passage.id: passage.relation for passage in self.passages}

@@ -206,7 +206,8 @@ class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
     judge_model: Annotated[
         str | None,
         judge_model_option(
-            METRIC_PANEL, Only(lambda own: own.judged_by == "model", "--citation-judge tagger")
+            METRIC_PANEL,
+            Only(lambda settings: settings.judged_by == "model", "--citation-judge tagger"),
         ),
     ] = None
 
@@ -262,7 +263,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         Option(
             "Sampling temperature of the model that writes; 0 is greedy.",
             panel=WRITING_PANEL,
-            only=Only(lambda own: own.writes, "--generator template"),
+            only=Only(lambda options: options.writes, "--generator template"),
         ),
     ] = 0.0
     seed: Annotated[
@@ -271,7 +272,7 @@ class ConragOptions(RunOptions, AnswerOptions):
         Option(
             "Seed for what a language model writes.",
             panel=WRITING_PANEL,
-            only=Only(lambda own: own.temperature > 0, "--temperature 0"),
+            only=Only(lambda options: options.temperature > 0, "--temperature 0"),
         ),
     ] = SEED
     citing: CitationJudgeSettings = CitationJudgeSettings()

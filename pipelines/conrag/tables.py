@@ -112,7 +112,7 @@ PROBLEMS: Final = (
     Column[Line](
         "unreadable", "Unreadable", lambda line: metrics.unreadable(line.results, line.method)
     ),
-    Column[Line]("cut", "Cut", lambda line: sum(one.cut for one in line.outcomes)),
+    Column[Line]("cut", "Cut", lambda line: sum(outcome.cut for outcome in line.outcomes)),
 )
 
 
@@ -150,7 +150,7 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
         claims, part = kept[name], configs.get(name, {}).get("half", "all")
         said = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
         if metrics.of_responses(claims):
-            responses = {one.response.response for one in claims if one.response}
+            responses = {claim.response.response for claim in claims if claim.response}
             said = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
         return said if part == "all" else f"{said}, {part} half"
 
@@ -240,7 +240,9 @@ def citations(results: Results) -> Table:
             Measure("answer_recall", RECALL.title, RECALL.of),
             *columns_of(LISTS),
             Column(
-                "unbound", "Wrong citations", lambda line: sum(one.unbound for one in line.outcomes)
+                "unbound",
+                "Wrong citations",
+                lambda line: sum(outcome.unbound for outcome in line.outcomes),
             ),
             *PROBLEMS,
             Column("statements", "Statements", lambda line: line.cited.statements),
@@ -264,7 +266,7 @@ def hallucinations(results: Results) -> Table:
     """Table VI: how well hallucinated sentences of responses are detected."""
 
     def responses(line: Line) -> int:
-        return len({one.sentence.response for one in line.checked})
+        return len({check.sentence.response for check in line.checked})
 
     return Table.of(
         _lines(results, lambda _: METHODS, metrics.of_responses),
@@ -326,7 +328,7 @@ def conflict_bins(results: Results) -> Table:
         return Measure(
             f"{method.lower().replace('-', '_')}_{column.key}",
             f"{method} {key}",
-            lambda one: column.of(Line(one.dataset, method, one.inside)),
+            lambda row: column.of(Line(row.dataset, method, row.inside)),
         )
 
     return Table.of(
@@ -342,9 +344,9 @@ def conflict_bins(results: Results) -> Table:
             DATA,
             Column("bin", "κ"),
             HERE,
-            Measure("share", "Share", lambda one: proportion(len(one.inside), len(one.every))),
+            Measure("share", "Share", lambda row: proportion(len(row.inside), len(row.every))),
             *(of(column, method) for column in (ACCURACY, *RATES) for method in ("NLI-RAG", OURS)),
-            Column("claims", "Claims", lambda one: len(one.inside)),
+            Column("claims", "Claims", lambda row: len(row.inside)),
         ],
         quoted=paper.TABLE_VIII,
         notes=(CONTRADICTION, RESPONSES, QUESTIONS),

@@ -54,7 +54,7 @@ def _example(run: str, result: ClaimResult) -> Example:
         },
         figures=figures,
         words="\n".join(
-            (*(one.passage.title or "" for one in result.passages), result.error or "")
+            (*(passage.passage.title or "" for passage in result.passages), result.error or "")
         ),
     )
 

@@ -54,9 +54,9 @@ def judging(
     """
     total = Cost(pairs=claims * documents if settings.by_tagger else 0)
     if settings.by_model:
-        each = 1 if settings.evidence == "together" else documents
+        per_claim = 1 if settings.evidence == "together" else documents
         fewest = 0 if settings.by_tagger else claims if least is None else least
-        total += calls(claims * each, fewest * each)
+        total += calls(claims * per_claim, fewest * per_claim)
     return total
 
 

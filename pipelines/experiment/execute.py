@@ -154,7 +154,7 @@ async def execute(
                     on_result=lambda _, usage=usage: counter.advance(usage),  # type: ignore[misc]
                 )
                 costs += _note_costs(work, models)
-                masses += [mass for each in results for mass in experiment.label_masses(each)]
+                masses += [mass for result in results for mass in experiment.label_masses(result)]
             counter.status("")
         return Executed(costs, mean_label_mass(masses))
 

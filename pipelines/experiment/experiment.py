@@ -112,7 +112,7 @@ class Labelling(Generic[Result_contra]):
 
 def by_name(probabilities: Mapping[LabelT, float] | None) -> dict[str, float] | None:
     """Probabilities keyed by the labels' names; None stays None."""
-    return None if probabilities is None else {str(each): p for each, p in probabilities.items()}
+    return None if probabilities is None else {str(label): p for label, p in probabilities.items()}
 
 
 @dataclass(frozen=True)

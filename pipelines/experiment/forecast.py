@@ -43,8 +43,8 @@ class Pace:
     def lines(self, left: int) -> list[str]:
         """Hours for the remaining items, with a 95 % interval, and tokens, for people."""
         together = sum(self.seconds) / self.wall
-        found = mean(self.seconds, bounds=(0.0, float("inf")))
-        assert found is not None  # noqa: S101  an item was timed
+        estimate = mean(self.seconds, bounds=(0.0, float("inf")))
+        assert estimate is not None  # noqa: S101  an item was timed
         at_once = min(self.in_flight, len(self.seconds))
 
         def hours(seconds: float) -> str:
@@ -52,9 +52,9 @@ class Pace:
             return f"{made:,.0f}" if made >= 10 else f"{made:.2g}"
 
         spread = ""
-        if found.low is not None and found.high is not None:
-            spread = f" ({hours(found.low)} to {hours(found.high)})"
-        told = f"hours: {hours(found.value)}{spread}, with {at_once} at once as in the probe"
+        if estimate.low is not None and estimate.high is not None:
+            spread = f" ({hours(estimate.low)} to {hours(estimate.high)})"
+        told = f"hours: {hours(estimate.value)}{spread}, with {at_once} at once as in the probe"
         if self.in_flight > at_once:
             told += f"; a run has up to {self.in_flight}, which servers that batch do sooner"
         if self.known:
@@ -117,7 +117,7 @@ async def forecast(
     names = [await _name(source) for source in sources]
     folder = RunFolder(options.out)
     entries = plan.entries(names[0] if names else "") or ("",)
-    done = [done_in(folder.log(each, experiment.result)) if each else set() for each in entries]
+    done = [done_in(folder.log(entry, experiment.result)) if entry else set() for entry in entries]
     total = None
     if plan.cost is not None:
         total = Cost()
@@ -188,7 +188,9 @@ async def probe(
                 drawn, timed, in_flight=in_flight, on_result=lambda _: counter.advance()
             )
             wall = time.monotonic() - began
-        asked = {id(each): each.usage for each in (client, ready.judging) if each is not None}
+        asked = {
+            id(caller): caller.usage for caller in (client, ready.judging) if caller is not None
+        }
         known = sum(usage.saved_calls for usage in asked.values())
         known += work.judge.from_store()["found"] if work.judge else 0
         read, written = (
@@ -206,7 +208,7 @@ def _drawn(items: Sequence[Any]) -> list[Any]:
 
 def table(forecasts: Sequence[tuple[str, Forecast]]) -> list[str]:
     """A row for each run, and their sum."""
-    costs = [(title, each.cost) for title, each in forecasts]
+    costs = [(title, expected.cost) for title, expected in forecasts]
     known = [cost for _, cost in costs if cost is not None]
     costs.append(("all", sum(known, Cost()) if len(known) == len(costs) else None))
     rows = [("", "calls", "pairs to tag")]

@@ -98,8 +98,8 @@ def of_each(
     """The values of a figure that is computed per result; None means no value."""
 
     def values(results: Sequence[ResultT], method: str) -> Values:
-        found = {str(result.id): value(result, method) for result in results}  # type: ignore[attr-defined]
-        return {name: float(given) for name in sorted(found) if (given := found[name]) is not None}
+        by_id = {str(result.id): value(result, method) for result in results}  # type: ignore[attr-defined]
+        return {name: float(given) for name in sorted(by_id) if (given := by_id[name]) is not None}
 
     return values
 

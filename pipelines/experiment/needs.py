@@ -189,7 +189,7 @@ def refuse_missing(options: ModelOptions, needs: Needs) -> None:
         if source.model is None or source.endpoints:
             continue
         folder = Path(source.model).expanduser()
-        registered = {each.name for each in models.registered(source.models_dir)}
+        registered = {model.name for model in models.registered(source.models_dir)}
         if folder.is_dir() and source.model not in registered:
             check_folder(folder)
         else:

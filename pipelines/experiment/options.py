@@ -208,7 +208,9 @@ class JudgedOptions(ServerOptions):
         for name, kind in _by_profile(cls):
             settings = kind.model_validate(given.get(name, cls.model_fields[name].default))
             usual = cls.usual(given)._asdict()
-            made[name] = settings.model_copy(update={each: usual[each] for each in settings.unsaid})
+            made[name] = settings.model_copy(
+                update={field: usual[field] for field in settings.unsaid}
+            )
             made[name].model_fields_set.intersection_update(settings.model_fields_set)
         return given | made
 
@@ -226,7 +228,7 @@ def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
         return ""
     for name, _ in _by_profile(type(options)):
         settings = getattr(options, name)
-        unsaid = " and ".join(f"--{each}" for each in settings.unsaid)
+        unsaid = " and ".join(f"--{option}" for option in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
         small = settings.judge == "tagger" and tagger is not None and tagger.name == SHIPPED
         return f"judge: {settings.named}{why}{WEAK_TAGGER if small else ''}"
@@ -274,7 +276,7 @@ class RunOptions(WithPresets, ModelOptions):
             "With --dry-run: run up to five {items}, keep their answers, and estimate hours and "
             "tokens.",
             name="--probe",
-            only=Only(lambda own: own.dry_run, "a run without --dry-run"),
+            only=Only(lambda options: options.dry_run, "a run without --dry-run"),
         ),
     ] = False
     on_error: Annotated[
@@ -298,7 +300,7 @@ class RunOptions(WithPresets, ModelOptions):
             "Workers on the cluster; every one loads its own models.",
             shown="as many as fit; two for `local` without GPUs",
             panel=CLUSTER_PANEL,
-            only=Only(lambda own: own.ray is not None, "a run without --ray"),
+            only=Only(lambda options: options.ray is not None, "a run without --ray"),
         ),
     ] = None
 
@@ -378,18 +380,18 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
 
     name = name or where.profile.roles.tagger
     if name is None:
-        found = profile_tagger(where)
+        folder = profile_tagger(where)
     elif Path(name).expanduser().is_dir() or "/" in name:
-        found = tagger_folder(Path(name).expanduser())
+        folder = tagger_folder(Path(name).expanduser())
     elif models.read_manifest(name, where.models_dir) is None:
         raise InputError(
             f"tagger '{name}' not found: it is neither a folder nor registered; fetch one with "
             "scripts/fetch_models.sh --tagger NAME, or name a folder"
         )
     else:
-        found = tagger_folder(models.find(name, where.models_dir).path, name=name)
+        folder = tagger_folder(models.find(name, where.models_dir).path, name=name)
     device = device_of("tagger", where)
-    return found if device is None else replace(found, device=device)
+    return folder if device is None else replace(folder, device=device)
 
 
 def profile_tagger(where: "Source") -> "TaggerFolder":

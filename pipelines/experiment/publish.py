@@ -32,9 +32,9 @@ class Runs(Generic[ResultT]):
     def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
         """A fact that entries hold besides their configuration: name of the data file -> fact."""
         return {
-            config["data"]["name"]: found
+            config["data"]["name"]: value
             for name, config in self.configs.items()
-            if (found := self.folder.noted(f"{self.experiment}.{name}", fact, kind))
+            if (value := self.folder.noted(f"{self.experiment}.{name}", fact, kind))
         }
 
     def entry_name(self, run: str) -> str:
@@ -77,16 +77,16 @@ def made_with(entry: Mapping[str, Any]) -> str:
 
 def _corrected(config: Mapping[str, Any]) -> str:
     """How label probabilities were corrected, as another sentence; "" if they were not."""
-    found = correction_in(config)
-    return f" Labels are by corrected probabilities: {found.in_words()}." if found else ""
+    correction = correction_in(config)
+    return f" Labels are by corrected probabilities: {correction.in_words()}." if correction else ""
 
 
 def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
     """The view, with the correction of label probabilities among its facts."""
     said = dict.fromkeys(
-        ("correction", found.in_words())
+        ("correction", correction.in_words())
         for config in runs.configs.values()
-        if (found := correction_in(config))
+        if (correction := correction_in(config))
     )
     return replace(view, facts=(*view.facts, *said))
 
@@ -113,8 +113,8 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     """
     for made, runs in published:
         note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
-        for each in made.tables:
-            table.write(replace(each, notes=(*each.notes, note)), folder.tables)
+        for written in made.tables:
+            table.write(replace(written, notes=(*written.notes, note)), folder.tables)
     views = [_with_judges(made.view, runs) for made, runs in published]
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()

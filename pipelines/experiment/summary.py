@@ -129,7 +129,9 @@ def plain(run: str, result: Any) -> Example:
 
     def blocks() -> list[Facts]:
         told = result.model_dump(mode="json").items()
-        return [Facts(tuple(fact(name, json.dumps(one, ensure_ascii=False)) for name, one in told))]
+        return [
+            Facts(tuple(fact(name, json.dumps(value, ensure_ascii=False)) for name, value in told))
+        ]
 
     return Example(result.id, run, result.id, result.status, blocks)
 
@@ -182,7 +184,10 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
     listed = page.examples(runs)
     shown = in_turn(listed)
     examples = tuple(page.example(run, result) for run, result in shown)
-    at = {(one.run, one.id): address(experiment.name, one.run, one.id) for one in examples}
+    at = {
+        (example.run, example.id): address(experiment.name, example.run, example.id)
+        for example in examples
+    }
     links = {
         called(run, name) if several else name: at[place]
         for run, name, _ in lost
@@ -199,7 +204,7 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
             question=page.question,
             data=glance.data_of(runs.results, runs.configs, *noun),
             models="; ".join(f"{model.role}: {model.name}" for model in models),
-            failed=glance.failed(Counter(one.problem.what for one in lost)),
+            failed=glance.failed(Counter(item.problem.what for item in lost)),
             **headline(page.figures, tables, noun),
         ),
         (*_parts(page, runs, tables), Part("Failures", (joined,), intro=nothing, links=links)),
@@ -259,7 +264,7 @@ def groups(figure: Figure, table: Table) -> list[Group]:
             ours, trivial = [*trivial], []
         if ours:
             best = max if figure.better == "higher" else min
-            strongest = [best(trivial, key=lambda one: one[1].value)] if trivial else []
+            strongest = [best(trivial, key=lambda pair: pair[1].value)] if trivial else []
             made.append(Group(figure, ", ".join(names), ours, strongest))
     return [group for group in made if group.name == figure.whole] or made
 
@@ -284,15 +289,15 @@ def headline(
     return {
         "found": enough[0].sentence,
         "examples": min(group.fewest for group in enough),
-        "figures": [one for group in enough for one in _named(group, group.ours, enough)],
-        "baselines": [one for group in enough for one in _named(group, group.strongest, enough)],
+        "figures": [pair for group in enough for pair in _named(group, group.ours, enough)],
+        "baselines": [pair for group in enough for pair in _named(group, group.strongest, enough)],
     }
 
 
 def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[Any]:
     """Values by method, with their figure and group if there are several."""
-    said = f"{group.figure.said}: " if len({one.figure for one in known}) > 1 else ""
-    where = f" ({group.name})" if len({one.name for one in known}) > 1 else ""
+    said = f"{group.figure.said}: " if len({other.figure for other in known}) > 1 else ""
+    where = f" ({group.name})" if len({other.name for other in known}) > 1 else ""
     for name, value in values:
         yield f"{said}{name}{where}", value
 
@@ -367,13 +372,13 @@ def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) 
         caption="Items without a score, unreadable replies, and texts that were cut.",
         columns=[
             *([Column[Lost]("run", "Run")] if several else []),
-            Column(noun, noun.capitalize(), lambda one: one.example),
-            Column("what", "What", lambda one: one.problem.what),
-            Column("reason", "Reason", lambda one: one_line(one.problem.reason, 400)),
+            Column(noun, noun.capitalize(), lambda item: item.example),
+            Column("what", "What", lambda item: item.problem.what),
+            Column("reason", "Reason", lambda item: one_line(item.problem.reason, 400)),
             Column(
                 "reply",
                 "Beginning of the reply",
-                lambda one: one_line(one.problem.reply or "", 200) or None,
+                lambda item: one_line(item.problem.reply or "", 200) or None,
             ),
         ],
         notes=[f"{more:,} more stand in the results."] if more > 0 else [],
@@ -404,7 +409,7 @@ def by_metrics(experiment: "Experiment[Any, Any]") -> Page:
         results = runs.results.items()
         return [
             Table.of(
-                [Row(run, method, [*own]) for run, own in results for method in methods],
+                [Row(run, method, [*of_run]) for run, of_run in results for method in methods],
                 name=name,
                 title=experiment.title,
                 columns=[
@@ -412,7 +417,10 @@ def by_metrics(experiment: "Experiment[Any, Any]") -> Page:
                     Column("method", "Method"),
                     Column("n", experiment.counted.capitalize(), lambda row: len(row.results)),
                     Column("failed", "Failed", _failed),
-                    *(Measure(one.key, one.title, partial(value, one)) for one in metrics),
+                    *(
+                        Measure(metric.key, metric.title, partial(value, metric))
+                        for metric in metrics
+                    ),
                 ],
                 notes=("In brackets 95 % intervals: Wilson of shares, else t intervals.",),
             )

@@ -150,7 +150,7 @@ async def salience(
     def work(decoder: "Decoder", reached: Callable[[int, int], None]) -> "tuple[WordMap, str]":
         encoded = decoder.encode(asked.prompt, asked.answer)
         tokens = decoder.salience(encoded, measure=options.measure, on_progress=reached)
-        given, said = (words_of(encoded, own) for own in (spans, sentence_spans(encoded)))
+        given, said = (words_of(encoded, offsets) for offsets in (spans, sentence_spans(encoded)))
         made = word_map(encoded, tokens, given, said)
         return made, f"{decoder.precision} on {decoder.device}"
 

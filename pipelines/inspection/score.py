@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 PANEL = "Regeneration"
 
-REGENERATED = Only(lambda own: own.regenerate, "a score without --regenerate")
+REGENERATED = Only(lambda options: options.regenerate, "a score without --regenerate")
 
 
 class ResponseAsked(Options):

@@ -82,7 +82,10 @@ class DocumentsAsked(Options):
         if self.documents is not None:
             return [self.documents]
         return [
-            [one.model_copy(update={"id": f"{record}/{one.id}"}) for one in documents]
+            [
+                document.model_copy(update={"id": f"{record}/{document.id}"})
+                for document in documents
+            ]
             for record, documents in (self.data or {}).items()
         ]
 
@@ -180,8 +183,8 @@ def _grid(result: "Screening") -> "Grid":
         "The likeliest contradiction of each two documents",
         ("", *names[1:]),
         tuple(
-            ((one,), *(("",) for _ in names[1:row]), *(cell(one, other) for other in names[row:]))
-            for row, one in enumerate(names[:-1], 1)
+            ((name,), *(("",) for _ in names[1:row]), *(cell(name, other) for other in names[row:]))
+            for row, name in enumerate(names[:-1], 1)
         ),
     )
 

@@ -118,11 +118,11 @@ def correction_of(model: str, prompt: str) -> Correction | None:
 
     None if neither exists; InputError if the stored one is damaged.
     """
-    own = correction_file(model, prompt)
-    for file in (*([own] if own.exists() else []), *sorted(SHIPPED.glob("*.json"))):
-        found = read_correction(file)
-        if (found.model, found.prompt) == (model, prompt):
-            return found.correction
+    stored = correction_file(model, prompt)
+    for file in (*([stored] if stored.exists() else []), *sorted(SHIPPED.glob("*.json"))):
+        record = read_correction(file)
+        if (record.model, record.prompt) == (model, prompt):
+            return record.correction
     return None
 
 
@@ -196,7 +196,9 @@ class CorrectedJudge:
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document."""
         answer = await self.judge(claims, documents)
-        made = tuple(corrected_judgement(each, self.correction) for each in answer.judgements)
+        made = tuple(
+            corrected_judgement(judgement, self.correction) for judgement in answer.judgements
+        )
         return replace(answer, judgements=made)
 
 
@@ -256,7 +258,7 @@ def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
         if label not in gold:
             raise InputError(f"too few pairs have the label '{label}'; give pairs of all labels")
     given = np.array([[logs(row)[label] for label in labels] for row in rows])
-    true = np.array([[label == one for label in labels] for one in gold], dtype=float)
+    true = np.array([[label == gold_label for label in labels] for gold_label in gold], dtype=float)
 
     def loss(bias: Any) -> tuple[float, Any]:
         made = given + bias
@@ -264,11 +266,11 @@ def fitted(rows: Rows[LabelT], gold: Sequence[LabelT]) -> Correction:
         slope = (softmax(made, axis=1) - true).sum(axis=0) + bias / SPREAD**2
         return float(missed + (bias**2).sum() / (2 * SPREAD**2)), slope
 
-    found = minimize(loss, np.zeros(len(labels)), jac=True, method="L-BFGS-B")
+    optimum = minimize(loss, np.zeros(len(labels)), jac=True, method="L-BFGS-B")
     return Correction(
         labels=tuple(labels),
         method="bias",
-        bias=tuple(round(float(number), 6) for number in found.x),
+        bias=tuple(round(float(number), 6) for number in optimum.x),
         pairs=len(rows),
     )
 

@@ -69,7 +69,9 @@ class Bench(NamedTuple):
 
     def pairs(self) -> list[tuple[str, Document]]:
         """Every claim with each of its documents, in order."""
-        return [(each.claim, document) for each in self.examples for document in each.documents]
+        return [
+            (example.claim, document) for example in self.examples for document in example.documents
+        ]
 
 
 def read(path: Path, *, limit: int | None = None) -> Bench:

@@ -33,7 +33,7 @@ async def fit(
         cut=cut,
         name=name,
     )
-    return fitted, tuple(one.model_copy(update={"text": called}) for one in cuts)
+    return fitted, tuple(truncation.model_copy(update={"text": called}) for truncation in cuts)
 
 
 async def chat_about(
@@ -95,7 +95,7 @@ def fit_together(
     tokenizer, room = client.tokenizer, client.prompt_room(max_tokens)
     if tokenizer is None or room is None or client.fits(render(texts), max_tokens):
         return tuple(texts), ()
-    one = len(texts) == 1
+    single = len(texts) == 1
     safe = [tokenizer.defuse(text) for text in texts]
     lengths = [len(tokenizer.encode(text)) for text in safe]
 
@@ -110,16 +110,16 @@ def fit_together(
 
     if not fits(1):
         raise RequestError(
-            f"{name} {'does' if one else 'do'} not fit {client.model.name}: the prompt around "
-            f"{'it' if one else 'them'} and the reply alone fill the context of "
+            f"{name} {'does' if single else 'do'} not fit {client.model.name}: the prompt around "
+            f"{'it' if single else 'them'} and the reply alone fill the context of "
             f"{client.model.context:,} tokens; raise max_model_len in the profile"
         )
     if not cut:
         needed = client.count(render(texts))
         raise RequestError(
-            f"{name} {'is' if one else 'are'} too long for {client.model.name}: the prompt has "
+            f"{name} {'is' if single else 'are'} too long for {client.model.name}: the prompt has "
             f"{needed:,} tokens, the context leaves {room:,} beside {max_tokens:,} for the reply; "
-            f"shorten {'it' if one else 'them'}, raise max_model_len in the profile, or allow "
+            f"shorten {'it' if single else 'them'}, raise max_model_len in the profile, or allow "
             "--on-overflow cut"
         )
     cap, too_long = 1, max(lengths)

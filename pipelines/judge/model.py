@@ -137,7 +137,7 @@ class ModelJudge:
 
     def _too_long(self, claims: Sequence[str], documents: Sequence[Document]) -> set[str]:
         """Claims that do not fit the context beside documents that fit without a claim."""
-        texts = [each.as_read() for each in documents]
+        texts = [document.as_read() for document in documents]
         calls = [[LEAST_DOCUMENT if self.cut else text] for text in texts]
         if self.mode == "together":
             calls = [texts]

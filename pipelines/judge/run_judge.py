@@ -64,8 +64,8 @@ class RunJudge:
 
     def from_store(self) -> dict[str, int]:
         """Numbers of pairs looked up in the store so far, and of hits."""
-        found = sum(each.found for each in self.lookups)
-        return {"pairs": found + sum(each.asked for each in self.lookups), "found": found}
+        found = sum(lookup.found for lookup in self.lookups)
+        return {"pairs": found + sum(lookup.asked for lookup in self.lookups), "found": found}
 
     def about(self) -> dict[str, Any]:
         """The models that judge, for `run.json`: `model`, and `tagger`, `cascade` and so on.
@@ -121,7 +121,7 @@ def judge_of(
     correction = None
     if model is not None and settings.by_choice:
         correction = correction_of(model.client.model.digest, model.prompt.digest)
-    lookups = tuple(each for each in asked if isinstance(each, StoredJudge))
+    lookups = tuple(candidate for candidate in asked if isinstance(candidate, StoredJudge))
     if correction is not None:
         asked[-1] = CorrectedJudge(asked[-1], correction)
     judge, threshold = asked[0], None

@@ -78,7 +78,7 @@ class JudgeSettings(BaseModel, frozen=True, extra="forbid"):
     @property
     def unsaid(self) -> tuple[str, ...]:
         """The fields of `BY_PROFILE` that were not given."""
-        return tuple(each for each in self.BY_PROFILE if each not in self.model_fields_set)
+        return tuple(name for name in self.BY_PROFILE if name not in self.model_fields_set)
 
     @property
     def kind(self) -> str:

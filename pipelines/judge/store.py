@@ -112,8 +112,8 @@ class JudgementStore:
         judgements.
         """
         rows = [
-            (key, judge, one.model_dump_json(exclude_none=True), time.time())
-            for key, one in kept.items()
+            (key, judge, judgement.model_dump_json(exclude_none=True), time.time())
+            for key, judgement in kept.items()
         ]
         try:
             with self._database:
@@ -164,7 +164,9 @@ class StoredJudge:
             (claim, document.id): judgement_key(claim, document.as_read(), self.identity)
             for claim, document in wanted
         }
-        known = {key: one for key in set(keys.values()) if (one := self._store.get(key))}
+        known = {
+            key: judgement for key in set(keys.values()) if (judgement := self._store.get(key))
+        }
         missing: dict[str, ClaimAndDocument] = {}
         for claim, document in wanted:
             if (key := keys[claim, document.id]) not in known:
@@ -200,9 +202,9 @@ class StoredJudge:
         # An unreadable reply is kept by the cache of completions, where the same model is never
         # asked for it again. It is not a judgement: a later version may be able to read it.
         readable = {
-            key: each
-            for key, each in fresh.items()
-            if each.judgement.relation is not Relation.INVALID
+            key: answer
+            for key, answer in fresh.items()
+            if answer.judgement.relation is not Relation.INVALID
         }
         self._store.put(self.identity, readable)
         return fresh

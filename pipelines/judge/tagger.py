@@ -274,9 +274,9 @@ class TaggerJudge:
                     call.answer.set_exception(error)
         else:
             for call in batch:
-                own = [next(tags) for _ in call.pairs]
+                of_call = [next(tags) for _ in call.pairs]
                 if not call.answer.done():
-                    call.answer.set_result(own)
+                    call.answer.set_result(of_call)
 
     async def _tag_in_thread(self, pairs: list[Pair]) -> "list[Tag | str]":
         given_up = threading.Event()

@@ -189,7 +189,7 @@ async def astute_rag(
         *({"source": "memory", "text": passage} for passage in internal),
         *({"source": "external", "text": document.as_read()} for document in documents),
     ]
-    given = [{"number": number, **each} for number, each in enumerate(context, start=1)]
+    given = [{"number": number, **passage} for number, passage in enumerate(context, start=1)]
 
     # Iterative source-aware knowledge consolidation.
     last: list[dict[str, Any]] = []
@@ -227,9 +227,9 @@ def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
     """Recalled passages, one line each, without replies that the model knows nothing."""
     passages = (" ".join(passage.split()) for passage in recalled)
     return tuple(
-        each
-        for each in passages
-        if each and not each.lower().replace("\u2019", "'").startswith(_IGNORANCE)
+        passage
+        for passage in passages
+        if passage and not passage.lower().replace("\u2019", "'").startswith(_IGNORANCE)
     )
 
 
@@ -292,7 +292,7 @@ class Methods:
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
     """The outcome of one method on a question; errors are those of `debate`."""
-    documents = [each.document for each in question.documents]
+    documents = [given.document for given in question.documents]
     text, settings = question.question, methods.settings
     asked = (methods.panel.client, methods.baselines, settings)
     if name == NO_RAG:

@@ -242,7 +242,9 @@ def _misinform(
     if answer.against:
         wrong: str | None = answer.against[0].answer
     else:
-        texts = [text for one in answers for text in (*one.shown, *one.further)]
+        texts = [
+            text for any_answer in answers for text in (*any_answer.shown, *any_answer.further)
+        ]
         texts += [document.text for document in asked.documents]
         lent = given.lent.get(kind(asked, name), ())
         wrong = next(borrowed(lent, right, texts, (given.seed, asked.question, f"{name}\n")), None)

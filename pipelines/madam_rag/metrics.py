@@ -146,7 +146,9 @@ class Answers:
     def unreadable(self) -> int:
         """Questions with gold answers whose reply could not be read."""
         made = (judged(result, self.method) for result in self.results)
-        return sum(each is not None and each.concluded.problem is not None for each in made)
+        return sum(
+            outcome is not None and outcome.concluded.problem is not None for outcome in made
+        )
 
 
 def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
@@ -182,17 +184,17 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
 
 def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
     """The methods that answered any question: those of Table 1 first, then variants."""
-    used = {method for each in own for method in each.outcomes}
-    return [each for each in COMPARED if each in used] + sorted(used - COMPARED.keys())
+    used = {method for result in own for method in result.outcomes}
+    return [method for method in COMPARED if method in used] + sorted(used - COMPARED.keys())
 
 
 def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
     """The questions that a method debated, with their debates."""
     return [
-        (each, outcome.debate)
-        for each in own
-        if each.status != "failed"
-        and (outcome := each.outcomes.get(method)) is not None
+        (result, outcome.debate)
+        for result in own
+        if result.status != "failed"
+        and (outcome := result.outcomes.get(method)) is not None
         and outcome.debate is not None
     ]
 

@@ -82,7 +82,7 @@ class Debate(BaseModel, frozen=True):
         So one debate of three rounds also gives the results of one and of two (section 6.1).
         """
         held = self.rounds[:rounds]
-        aggregates = (each.aggregate for each in reversed(held) if each.aggregate is not None)
+        aggregates = (round_.aggregate for round_ in reversed(held) if round_.aggregate is not None)
         return next(aggregates, held[-1].concluded)
 
     @property
@@ -95,7 +95,7 @@ class Debate(BaseModel, frozen=True):
     @property
     def calls(self) -> int:
         """Number of model replies in it."""
-        return sum(len(each.agents) + (each.aggregate is not None) for each in self.rounds)
+        return sum(len(round_.agents) + (round_.aggregate is not None) for round_ in self.rounds)
 
 
 def joint_answers(replies: Sequence[AgentReply]) -> tuple[str, ...]:
@@ -274,8 +274,8 @@ def _listed(text: str) -> list[str]:
         text = re.sub("[“”]", '"', text)
     for end in (place for place, sign in enumerate(text, 1) if sign == "]"):
         try:
-            found = ast.literal_eval(_whole_numbers(text[:end]))
-            return [whole(str(each)) for each in found]  # "\\ud800" is half of a character
+            values = ast.literal_eval(_whole_numbers(text[:end]))
+            return [whole(str(value)) for value in values]  # "\\ud800" is half of a character
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     inside = text.partition("]")[0]

@@ -151,8 +151,8 @@ def content(result: QuestionResult) -> list[Block]:
         made.append(_known(asked))
     if result.outcomes:
         cards = (
-            _card(name, VERDICTS[worth], each, asked)
-            for name, each in result.outcomes.items()
+            _card(name, VERDICTS[worth], outcome, asked)
+            for name, outcome in result.outcomes.items()
             if (worth := verdict(result, name))
         )
         made += [Heading("Answers"), Cards(tuple(cards))]
@@ -164,7 +164,7 @@ def content(result: QuestionResult) -> list[Block]:
     if debates:
         made += [Heading("The debate"), Choice("Which debate", debates)]
     else:
-        documents = (_source(*each) for each in enumerate(asked.documents, 1))
+        documents = (_source(*numbered) for numbered in enumerate(asked.documents, 1))
         made += [Heading("Documents"), Sources(tuple(documents))]
     return made
 
@@ -189,16 +189,16 @@ def _answers(
     """Answers as chips; those that are not among the `given` ones are marked."""
     if not answers:
         return [line(Aside("no answer"))]
-    own = (Chip("of its own", "outline"),)
+    mark = (Chip("of its own", "outline"),)
     items = (
-        (chip(each, asked), *(() if given is None or _among(each, given) else own))
-        for each in answers
+        (chip(answer, asked), *(() if given is None or _among(answer, given) else mark))
+        for answer in answers
     )
     return [Items(tuple(items))]
 
 
 def _among(answer: str, others: Sequence[str]) -> bool:
-    return any(same_answer(answer, one) for one in others)
+    return any(same_answer(answer, other) for other in others)
 
 
 def _known(asked: Question) -> Facts:
@@ -208,7 +208,7 @@ def _known(asked: Question) -> Facts:
         for names in asked.gold
     ]
     wrong: list[tuple[Inline, ...]] = [
-        (Chip(each, "contradict", "✗", "wrong"),) for each in asked.wrong
+        (Chip(answer, "contradict", "✗", "wrong"),) for answer in asked.wrong
     ]
     if asked.one_answer:
         wrong.append((Aside("every other one"),))
@@ -234,9 +234,9 @@ def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
 def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
     befores = (None, *debate.rounds[:-1])
     changes = [changed(*pair) for pair in zip(befores, debate.rounds, strict=True)]
-    aggregator = any(each.aggregate is not None for each in debate.rounds)
+    aggregator = any(round_.aggregate is not None for round_ in debate.rounds)
     last = max(
-        (number for number, each in enumerate(debate.rounds) if each.aggregate is not None),
+        (number for number, round_ in enumerate(debate.rounds) if round_.aggregate is not None),
         default=len(debate.rounds) - 1,
     )
     closing = "What it makes of the round" if aggregator else "What the agents answer between them"
@@ -250,8 +250,8 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
                 title=given.document.title or f"document {given.document.id}",
                 text=given.document.text,
                 cells=tuple(
-                    _reply(each, number, asked, change=own[number])
-                    for each, own in zip(debate.rounds, changes, strict=True)
+                    _reply(round_, number, asked, change=of_round[number])
+                    for round_, of_round in zip(debate.rounds, changes, strict=True)
                 ),
             )
             for number, given in enumerate(asked.documents)
@@ -262,9 +262,9 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
         ),
         conclusions=tuple(
             (line(Aside("Not asked: the debate closes with the round before.")),)
-            if aggregator and each.aggregate is None
-            else _concluded(each, asked, final=number == last and debate.problem is None)
-            for number, each in enumerate(debate.rounds)
+            if aggregator and round_.aggregate is None
+            else _concluded(round_, asked, final=number == last and debate.problem is None)
+            for number, round_ in enumerate(debate.rounds)
         ),
         end=end_of(debate),
     )
@@ -296,7 +296,7 @@ def _concluded(now: Round, asked: Question, *, final: bool) -> tuple[Block, ...]
         made += [line(chip(None, asked)), *unread(concluded.problem, concluded.raw)]
     else:
         made += _answers(concluded.answers, asked, given)
-    left = [each for each in given if not _among(each, concluded.answers)]
+    left = [answer for answer in given if not _among(answer, concluded.answers)]
     if left and now.aggregate is not None and concluded.problem is None:
         made += [line(Aside("Left out:")), *_answers(left, asked)]
     return (*made, *noted(concluded.explanation))

@@ -32,11 +32,11 @@ def named_answers(
     parts of words, as in ALCE's code: "1911" then matches "19".
     """
     within = normalised(text) if substrings else f" {normalised(text)} "
-    found = []
+    named = []
     for aliases in answers:
         names = [name for name in map(normalised, aliases) if name]
-        found.append(any((name if substrings else f" {name} ") in within for name in names))
-    return found
+        named.append(any((name if substrings else f" {name} ") in within for name in names))
+    return named
 
 
 Rule = Literal["words", "substrings"]
@@ -182,8 +182,8 @@ def precise_citations(text: str, cited: tuple[str, ...], supports: Supports) -> 
     if len(cited) == 1:
         return 1
     return sum(
-        supports((each,), text) or not supports(cited[:n] + cited[n + 1 :], text)
-        for n, each in enumerate(cited)
+        supports((name,), text) or not supports(cited[:n] + cited[n + 1 :], text)
+        for n, name in enumerate(cited)
     )
 
 
@@ -206,15 +206,15 @@ def citation_counts(
         supports: The entailment model.
     """
     cited = [
-        (each.text, each.cites[:AT_MOST])
-        for each in sentences
-        if each.cites and all(name in passages for name in each.cites)
+        (sentence.text, sentence.cites[:AT_MOST])
+        for sentence in sentences
+        if sentence.cites and all(name in passages for name in sentence.cites)
     ]
     right = [(text, cites) for text, cites in cited if supports(cites, text)]
     return CitationCounts(
         sentences=len(sentences),
         supported=len(right),
         citations=sum(len(cites) for _, cites in cited)
-        + sum(len(each.dropped[:AT_MOST]) for each in sentences),
+        + sum(len(sentence.dropped[:AT_MOST]) for sentence in sentences),
         needed=sum(precise_citations(text, cites, supports) for text, cites in right),
     )

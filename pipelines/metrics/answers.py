@@ -215,9 +215,9 @@ def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[s
         *((False, index, _words(name)) for index, names in enumerate(gold) for name in names),
         *((True, index, _words(name)) for index, name in enumerate(wrong)),
     ]
-    named = [() if is_unknown(each) else _named(_words(each), names) for each in given]
+    named = [() if is_unknown(answer) else _named(_words(answer), names) for answer in given]
     right, false = (
-        tuple(frozenset(n for is_wrong, n in each if is_wrong == kind) for each in named)
+        tuple(frozenset(n for is_wrong, n in hits if is_wrong == kind) for hits in named)
         for kind in (False, True)
     )
     return Found(right, false)
@@ -262,7 +262,7 @@ def strict_match(
             and not any(named_answers([[name] for name in wrong], joined, substrings=True))
             and (
                 not one_answer
-                or all(any(named_answers(gold, each, substrings=True)) for each in answers)
+                or all(any(named_answers(gold, answer, substrings=True)) for answer in answers)
             )
         )
     names = found(answers, gold, wrong)

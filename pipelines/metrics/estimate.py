@@ -177,7 +177,7 @@ def percentile_estimate(value: float, resampled: "NDArray[np.floating]", n: int)
     known = resampled[~np.isnan(resampled)]
     if not len(known):
         return Estimate(value, None, None, n)
-    low, high = (float(each) for each in np.quantile(known, (1 - QUANTILE, QUANTILE)))
+    low, high = (float(bound) for bound in np.quantile(known, (1 - QUANTILE, QUANTILE)))
     return Estimate(value, min(low, value), max(high, value), n)
 
 
@@ -243,7 +243,7 @@ def sign_flip(differences: Sequence[float]) -> float | None:
     import numpy as np
     from scipy.stats import permutation_test
 
-    found = permutation_test(
+    test = permutation_test(
         (np.asarray(differences, float),),
         lambda values, axis: values.mean(axis=axis),
         permutation_type="samples",
@@ -252,4 +252,4 @@ def sign_flip(differences: Sequence[float]) -> float | None:
         batch=1_000,
         rng=np.random.default_rng(0),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)

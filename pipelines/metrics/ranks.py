@@ -108,7 +108,7 @@ def halves_won(scores: Sequence[float], positive: Sequence[bool]) -> list[int]:
 
 
 def _spread(sums: Collection[float]) -> float:
-    return fsum(one * one for one in sums) * _correction(len(sums))
+    return fsum(total * total for total in sums) * _correction(len(sums))
 
 
 def _correction(clusters: int) -> float:
@@ -137,11 +137,11 @@ def clustered_auc(
     Raises:
         ValueError: A score is not finite, or the lengths differ.
     """
-    found = roc_auc(scores, positive, clusters)
-    if found is None or found.low is None:
-        return found
+    area = roc_auc(scores, positive, clusters)
+    if area is None or area.low is None:
+        return area
     resampled = _resampled_areas(scores, positive, clusters)
-    return percentile_estimate(found.value, resampled, found.n)
+    return percentile_estimate(area.value, resampled, area.n)
 
 
 def clustered_difference(
@@ -172,9 +172,9 @@ def clustered_difference(
         second, positive, clusters
     )
     names = list(dict.fromkeys(clusters))
-    found = Estimate(value, None, None, one.n)
+    difference = Estimate(value, None, None, one.n)
     if one.low is not None and other.low is not None:
-        found = percentile_estimate(value, gains, one.n)
+        difference = percentile_estimate(value, gains, one.n)
 
     place = _places(clusters)
     ranks = np.concatenate([_mid_ranks(first), _mid_ranks(second)])
@@ -188,7 +188,7 @@ def clustered_difference(
     extreme = np.abs(exchanged) >= abs(value) - 1e-12  # equal up to rounding
     every = len(kept) == 2 ** len(names)
     p = extreme.mean() if every else (1 + extreme.sum()) / (1 + len(kept))
-    return AreaDifference(found, float(p))
+    return AreaDifference(difference, float(p))
 
 
 def _resampled_areas(
@@ -204,7 +204,9 @@ def _resampled_areas(
     kinds = [np.bincount(place[kind], minlength=count) for kind in (labels, ~labels)]
     pairs = np.outer(kinds[0], kinds[1]).astype(float)
     copies = times * (times - 1)
-    halves, compared = (_quadratic(times, each) - copies @ np.diag(each) for each in (won, pairs))
+    halves, compared = (
+        _quadratic(times, matrix) - copies @ np.diag(matrix) for matrix in (won, pairs)
+    )
     areas = np.full(len(times), np.nan)
     np.divide(halves, compared, out=areas, where=compared > 0)
     return areas
@@ -340,7 +342,7 @@ def area_difference(
     if one is None or other is None:
         return None
     count = sum(map(bool, positive))
-    errors = [area_error(each.value, count, len(positive) - count) for each in (one, other)]
+    errors = [area_error(area.value, count, len(positive) - count) for area in (one, other)]
     shared = 2 * _correlation(first, second, positive) * errors[0] * errors[1]
     error = sqrt(max(0.0, errors[0] ** 2 + errors[1] ** 2 - shared))
     difference = one.value - other.value

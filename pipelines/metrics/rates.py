@@ -114,8 +114,8 @@ def macro_f1(
         tables = tables.reshape(*tables.shape[:-1], width, width)
         hits = np.diagonal(tables, axis1=-2, axis2=-1)
         totals = tables.sum(axis=-1) + tables.sum(axis=-2)
-        found = np.divide(2 * hits, totals, out=np.zeros(totals.shape), where=totals > 0)
-        mean: np.ndarray = found.sum(axis=-1) / (totals > 0).sum(axis=-1)
+        by_class = np.divide(2 * hits, totals, out=np.zeros(totals.shape), where=totals > 0)
+        mean: np.ndarray = by_class.sum(axis=-1) / (totals > 0).sum(axis=-1)
         return mean
 
     interval = bootstrap(
@@ -161,8 +161,8 @@ def clustered_f1(
         return None
     if len(rows) == 1:
         return Estimate(value, None, None, len(gold))
-    found = [[hits, false + missed] for hits, false, missed in rows]
-    hits, misses = redrawn_sums(found, resamples=resamples).T
+    pairs = [[hits, false + missed] for hits, false, missed in rows]
+    hits, misses = redrawn_sums(pairs, resamples=resamples).T
     with np.errstate(invalid="ignore"):
         scores = 2 * hits / (2 * hits + misses)
     return percentile_estimate(value, scores, len(gold))

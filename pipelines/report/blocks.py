@@ -218,15 +218,15 @@ def encoded(value: Any) -> Any:
     if isinstance(value, str | bytes):
         return cut(value) if isinstance(value, str) else b64encode(value).decode()
     if is_dataclass(value):
-        own = {field.name: getattr(value, field.name) for field in fields(value)}
+        values = {field.name: getattr(value, field.name) for field in fields(value)}
         usual = {field.name: field.default for field in fields(value)}
         return {"kind": type(value).__name__.lower()} | {
-            name: encoded(each) for name, each in own.items() if each != usual[name]
+            name: encoded(item) for name, item in values.items() if item != usual[name]
         }
     if isinstance(value, Mapping):
-        return {name: encoded(each) for name, each in value.items()}
+        return {name: encoded(item) for name, item in value.items()}
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, Sequence):
-        return [encoded(each) for each in value]
+        return [encoded(item) for item in value]
     return value

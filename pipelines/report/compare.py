@@ -96,7 +96,7 @@ def columns(
 
 def correction(pairs: Iterable[Pair[Any]]) -> tuple[str, ...]:
     """The note of `bonferroni` on pairs."""
-    return bonferroni([[each.p for each in pair.measures.values()] for pair in pairs])
+    return bonferroni([[measure.p for measure in pair.measures.values()] for pair in pairs])
 
 
 def bonferroni(rows: Sequence[Sequence[float | None]]) -> tuple[str, ...]:

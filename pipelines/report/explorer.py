@@ -175,8 +175,8 @@ def in_turn(
     limit = EXAMPLES_SHOWN if limit is None else limit
     turns = sorted(
         (position, place, run)
-        for place, (run, own) in enumerate(results.items())
-        for position in range(len(own))
+        for place, (run, of_run) in enumerate(results.items())
+        for position in range(len(of_run))
     )
     chosen = sorted((place, position, run) for position, place, run in turns[:limit])
     return [(run, results[run][position]) for _, position, run in chosen]
@@ -304,9 +304,9 @@ class Packed:
         if isinstance(value, str):
             return visible(value) if len(value) < LONG else {"$": self._number(value)}
         if isinstance(value, dict):
-            return {key: self._referring(each) for key, each in value.items()}
+            return {key: self._referring(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._referring(each) for each in value]
+            return [self._referring(item) for item in value]
         return value
 
     def _number(self, text: str) -> int:
@@ -333,16 +333,16 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
     """The part of an experiment that the script needs before its list of examples."""
     examples = view.examples
     starts = packed.put_all(
-        f"{view.name}-blocks", (encoded(list(each.blocks())) for each in examples)
+        f"{view.name}-blocks", (encoded(list(example.blocks())) for example in examples)
     )
-    packed.put(f"{view.name}-list", [_entry(view.name, each) for each in examples])
+    packed.put(f"{view.name}-list", [_entry(view.name, example) for example in examples])
     return {
         "name": view.name,
         "title": view.title,
         "noun": view.noun,
         "count": len(examples),
         "runs": dict(view.runs),
-        "facets": [vars(each) for each in view.facets],
+        "facets": [vars(facet) for facet in view.facets],
         "starts": starts,
     }
 

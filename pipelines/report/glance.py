@@ -113,8 +113,8 @@ def data_of(
     Results and configurations are keyed by run.
     """
     files: dict[str, list[int]] = {}
-    for run, own in results.items():
-        files.setdefault(configs[run]["data"]["name"], []).append(len(own))
+    for run, of_run in results.items():
+        files.setdefault(configs[run]["data"]["name"], []).append(len(of_run))
     return "; ".join(
         " + ".join([*(f"{number:,}" for number in most), f"{count(last, one, several)}, {file}"])
         for file, (*most, last) in files.items()

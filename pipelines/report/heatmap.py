@@ -54,7 +54,7 @@ def heatmap(
     Raises:
         ValueError: Values do not have a row and column for every word.
     """
-    sizes = tuple(sum(len(each.words) for each in side) for side in (given, response))
+    sizes = tuple(sum(len(part.words) for part in side) for side in (given, response))
     if values.shape != sizes:
         raise ValueError(f"{sizes} words, but values of shape {values.shape}")
     cells = np.rint(strength(values, nats) * CELL).astype("<u2")
@@ -76,7 +76,9 @@ def _side(
     return tuple(
         Words(
             text[start:end],
-            tuple(Word(each.start - start, each.end - start, float(next(left))) for each in own),
+            tuple(
+                Word(word.start - start, word.end - start, float(next(left))) for word in of_span
+            ),
         )
-        for (start, end), own in zip(spans, words, strict=True)
+        for (start, end), of_span in zip(spans, words, strict=True)
     )

@@ -52,7 +52,7 @@ def curve(
         steps: If x counts something ("rounds"), its values in order. The axis has exactly these,
             and begins and ends half a step beyond them.
     """
-    points = [point for _, one in series for point in one]
+    points = [point for _, line in series for point in line]
     left = steps[0] - 0.5 if steps else 0
     right = steps[-1] + 0.5 if steps else max((x for x, _ in points), default=0) or 1
     wide = right - left
@@ -62,10 +62,10 @@ def curve(
             name,
             [
                 ((x - left) / wide, y / high, f"{name}: {y:.3g} at {_number(x)} {across}")
-                for x, y in one
+                for x, y in line
             ],
         )
-        for name, one in series[:4]
+        for name, line in series[:4]
     ]
     x_ticks = (
         [((step - left) / wide, f"{step:,}") for step in steps]
@@ -99,7 +99,7 @@ def histogram(
     places = [*counts, *(round(number / wide) * wide for _, number in marks)]
     left, right = min(places) - wide / 2, max(places) + wide / 2
     highest = max(counts.values()) / total
-    high = next(each for each in (0.2, 0.4, 0.6, 0.8, 1.0) if highest < each or each == 1)
+    high = next(limit for limit in (0.2, 0.4, 0.6, 0.8, 1.0) if highest < limit or limit == 1)
 
     def place(x: float) -> float:
         return (x - left) / (right - left)

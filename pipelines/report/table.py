@@ -47,13 +47,13 @@ class Column(Generic[Shown_contra]):
         """The cell of an item."""
         if self.cell is not None:
             return self.cell(item)
-        found: Cell = getattr(item, self.key)
-        return found
+        cell: Cell = getattr(item, self.key)
+        return cell
 
 
 def of_place(column: Column[Item]) -> Column[Any]:
     """The column of the place: the item's `at`."""
-    return Column(column.key, column.title, lambda each: column.of(each.at))
+    return Column(column.key, column.title, lambda item: column.of(item.at))
 
 
 @dataclass(frozen=True)
@@ -184,11 +184,11 @@ def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
 
 
 def _with_intervals(keys: Sequence[str], row: Sequence[Any]) -> dict[str, Cell]:
-    found = dict(zip(keys, row, strict=True))
+    cells = dict(zip(keys, row, strict=True))
     for key in keys:
-        if f"{key}_low" in found:
-            found[key] = Estimate(found[key], found.pop(f"{key}_low"), found.pop(f"{key}_high"), 1)
-    return found
+        if f"{key}_low" in cells:
+            cells[key] = Estimate(cells[key], cells.pop(f"{key}_low"), cells.pop(f"{key}_high"), 1)
+    return cells
 
 
 def shown(cell: Cell) -> str:
@@ -304,10 +304,10 @@ def grouped(
     rows: Sequence[dict[str, Cell]], *keys: str
 ) -> list[tuple[tuple[str, ...], list[dict[str, Cell]]]]:
     """Rows by the values of columns, in the order of first appearance."""
-    found: dict[tuple[str, ...], list[dict[str, Cell]]] = {}
+    groups: dict[tuple[str, ...], list[dict[str, Cell]]] = {}
     for row in rows:
-        found.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
-    return list(found.items())
+        groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
+    return list(groups.items())
 
 
 def estimate_of(cell: Cell) -> Estimate | None:

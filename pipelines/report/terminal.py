@@ -78,7 +78,7 @@ def _drawn(block: Block) -> RenderableType | None:  # noqa: PLR0911, PLR0912  (a
         case texts.Sentences():
             return "\n".join(map(_sentence, block.sentences)) or None
         case blocks.Facts():
-            return "\n".join(line for one in block.facts for line in _fact(one))
+            return "\n".join(line for fact in block.facts for line in _fact(fact))
         case blocks.Grid():
             return _table(block.columns, ([_line(cell) for cell in row] for row in block.rows))
         case blocks.Sources():

@@ -31,16 +31,16 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
         InputError: A file is missing, empty or of another kind, a folder has no documents, a line
             is not a document, or two documents share an id.
     """
-    found: dict[str, Document] = {}
+    by_id: dict[str, Document] = {}
     for path in paths:
         for document in _in(path):
-            if document.id in found:
+            if document.id in by_id:
                 raise InputError(
                     f"two documents are called {document.id!r}, the second is from {path}; "
                     "rename one, or index them separately"
                 )
-            found[document.id] = document
-    return list(found.values())
+            by_id[document.id] = document
+    return list(by_id.values())
 
 
 WORDS = 120
@@ -94,7 +94,7 @@ def sections(document: Document) -> list[Document]:
     """
     title = [document.title] if document.title else []
     path: list[tuple[int, str]] = []
-    found: list[Document] = []
+    parts: list[Document] = []
     for level, heading, body in _under_headings(document.text):
         if level:
             path = [*((n, text) for n, text in path if n < level), (level, heading)]
@@ -104,8 +104,8 @@ def sections(document: Document) -> list[Document]:
         if len(titles) > 1 and titles[0] == titles[1]:  # the first heading is the title
             titles = titles[1:]
         named = " > ".join(titles) or None
-        found.append(_part(document, len(found) + 1, body.strip(), named))
-    return found
+        parts.append(_part(document, len(parts) + 1, body.strip(), named))
+    return parts
 
 
 def _part(document: Document, number: int, text: str, title: str | None) -> Document:
@@ -151,10 +151,10 @@ def cut(
     parts: list[Document] = []
     for document in documents:
         if document.id.endswith(MARKDOWN):
-            own = sections(document)
-            if len(own) == 1:  # a file with a single section keeps its name
-                own = [own[0].model_copy(update={"id": document.id})]
-            parts += own or [document]  # a document of headings only is kept as text
+            pieces = sections(document)
+            if len(pieces) == 1:  # a file with a single section keeps its name
+                pieces = [pieces[0].model_copy(update={"id": document.id})]
+            parts += pieces or [document]  # a document of headings only is kept as text
         else:
             parts.append(document)
     return [passage for part in parts for passage in passages(part, words=words, overlap=overlap)]

@@ -162,11 +162,11 @@ def build(
             for entry in folder.glob(f"{FILES}*"):
                 if entry.name != before:
                     shutil.rmtree(entry)
-            own = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
-            written = _write(chain([first], coming), folder / own, embedder, on_embedded)
+            name = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
+            written = _write(chain([first], coming), folder / name, embedder, on_embedded)
             about = About(
                 format=FORMAT,
-                files=own,
+                files=name,
                 passages=written,
                 model=model,
                 model_path=embedder.path.resolve() if embedder else None,
@@ -233,8 +233,8 @@ class Index:
             raise InputError(f"{k} passages cannot be retrieved; ask for at least one")
         if method == "hybrid":
             rankings = [
-                [position for position, _ in self._ranking(query, each, FUSED, among)]
-                for each in ("bm25", "dense")
+                [position for position, _ in self._ranking(query, kind, FUSED, among)]
+                for kind in ("bm25", "dense")
             ]
             ranked = reciprocal_rank_fusion(rankings)[:k]
         else:

@@ -322,7 +322,7 @@ class ResultLog(Generic[ResultT]):
         results = self.read()
         first = [results.pop(name) for name in order if name in results]
         ordered = [*first, *results.values()]
-        replace_text(self.path, "".join(each.model_dump_json() + "\n" for each in ordered))
+        replace_text(self.path, "".join(result.model_dump_json() + "\n" for result in ordered))
         return ordered
 
     def _whole_lines(self) -> list[bytes]:

@@ -42,13 +42,13 @@ def finished(usage: Usage) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Installed versions of the packages that can affect results."""
-    found = {}
+    installed = {}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def hardware() -> dict[str, Any]:

@@ -186,11 +186,11 @@ def _marks(text: str) -> Iterator[_Mark]:
     """Citations in order; adjacent ones are one."""
     start = end = 0
     numbers: list[int] = []
-    for found in _MARK.finditer(text):
-        named = _numbers(found[found.lastgroup or 0])
+    for match in _MARK.finditer(text):
+        named = _numbers(match[match.lastgroup or 0])
         if not named:
             continue
-        from_, to = _decorated(text, *found.span())
+        from_, to = _decorated(text, *match.span())
         between = text[end:from_]
         span = _range(numbers[-1], named[0]) if numbers and _TO.fullmatch(between) else range(0)
         if span:

@@ -51,11 +51,11 @@ def mentions(text: str) -> list[Mention]:
 
 def pool(texts: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
     """The mentions of texts by kind, as material for substitutions."""
-    found: dict[Kind, dict[str, None]] = defaultdict(dict)
+    by_kind: dict[Kind, dict[str, None]] = defaultdict(dict)
     for text in texts:
         for mention in mentions(text):
-            found[mention.kind][mention.text] = None
-    return {kind: tuple(sorted(names)) for kind, names in found.items()}
+            by_kind[mention.kind][mention.text] = None
+    return {kind: tuple(sorted(names)) for kind, names in by_kind.items()}
 
 
 def falsified(
@@ -73,7 +73,11 @@ def falsified(
         The new text, the old part and its substitute; None if nothing can be exchanged.
     """
     # The document lacks these words, so exchanging them proves nothing.
-    shared = [each for each in mentions(text) if has_words(within, each.text, as_written=True)]
+    shared = [
+        candidate
+        for candidate in mentions(text)
+        if has_words(within, candidate.text, as_written=True)
+    ]
     if not shared:
         return None
     mention = rng.choice(shared)

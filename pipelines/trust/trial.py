@@ -130,8 +130,8 @@ class Case(BaseModel, frozen=True, extra="forbid"):
         """The documents to judge, with the text in its place: the document and those beside it."""
         if self.place == "beside":
             beside = enumerate(map(rewritten, text.split("|")), 1)
-            own = Document(id="page", text=self.document)
-            return [own, *(Document(id=f"beside-{n}", text=part) for n, part in beside)]
+            page = Document(id="page", text=self.document)
+            return [page, *(Document(id=f"beside-{n}", text=part) for n, part in beside)]
         added = rewritten(text)
         shown = {"before": f"{added}\n{self.document}", "after": f"{self.document}\n{added}"}
         return [
@@ -306,10 +306,10 @@ async def try_one(judge: RunJudge, client: Client | None, case: Case) -> Tried:
 
     async def verdict(judge: Judge, documents: Sequence[Document]) -> str:
         try:
-            found = await judge([case.claim], documents if together else documents[:1])
+            answer = await judge([case.claim], documents if together else documents[:1])
         except RequestError:
             return REFUSED
-        return found.judgements[0].relation.value
+        return answer.judgements[0].relation.value
 
     tried = Tried(
         case=case,

@@ -121,9 +121,9 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     ) -> list[GivenText]:
         """The texts of a file, whose bytes are the request's body."""
         async with reading:
-            found = await _read_while_awaited(request, name)
-        _check([each.text for each in found], len(found), limits)
-        return found
+            texts = await _read_while_awaited(request, name)
+        _check([text.text for text in texts], len(texts), limits)
+        return texts
 
     app.include_router(_of_jobs(server, jobs, limits), prefix="/api")
     return guarded(app, door)
@@ -216,8 +216,8 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
             now, changed = jobs.since(revision)
             if changed or revision < 0:
                 yield Changes(
-                    jobs=tuple(each for each in changed.values() if each is not None),
-                    removed=tuple(name for name, each in changed.items() if each is None),
+                    jobs=tuple(current for current in changed.values() if current is not None),
+                    removed=tuple(name for name, current in changed.items() if current is None),
                 )
             revision = now
             await asyncio.sleep(EVERY_S)

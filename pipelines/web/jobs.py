@@ -158,7 +158,7 @@ class Jobs:
         """The present revision, and the jobs changed after another; None for those removed."""
         with self._changed:
             return self._revision, {
-                name: job for name, (own, job) in self._jobs.items() if own > revision
+                name: job for name, (changed_at, job) in self._jobs.items() if changed_at > revision
             }
 
     def file(self, name: str, which: str) -> Path:

@@ -72,10 +72,10 @@ def read(name: str, data: bytes, started: Started = lambda _: None) -> list[Give
 
 def _lines(name: str, data: bytes) -> list[GivenText]:
     entries = entries_in(data, name)
-    found = [record(entry, Document, "documents, docs/conrag.md") for entry in entries]
+    documents = [record(entry, Document, "documents, docs/conrag.md") for entry in entries]
     return [
-        GivenText(name=each.id, text="\n\n".join(filter(None, [each.title, each.text])))
-        for each in found
+        GivenText(name=document.id, text="\n\n".join(filter(None, [document.title, document.text])))
+        for document in documents
     ]
 
 
@@ -212,10 +212,10 @@ def options_of(
 
 def usual_of(options: BaseModel, names: Sequence[str]) -> dict[str, Any]:
     """The values of options by name, wherever they lie."""
-    found = {name: getattr(options, name) for name in names if name in type(options).model_fields}
+    values = {name: getattr(options, name) for name in names if name in type(options).model_fields}
     for name, _ in nested(type(options)):
-        found = usual_of(getattr(options, name), names) | found
-    return found
+        values = usual_of(getattr(options, name), names) | values
+    return values
 
 
 def offers(server: ServerOptions) -> tuple[Offer, ...]:
@@ -297,12 +297,12 @@ def as_asked(task: Task[Any, Any, Any], sent: Form) -> BaseModel:
     for name, shown in texts_of(task):
         value = getattr(sent, name)
         if shown.kind == "documents":
-            value = tuple(Document(id=one.name, text=one.text) for one in value)
+            value = tuple(Document(id=entry.name, text=entry.text) for entry in value)
         elif shown.kind == "lines":
             value = [line for line in value.splitlines() if line.strip()]
         given[name] = value
-    found: BaseModel = made(task.asked, given)
-    return found
+    asked: BaseModel = made(task.asked, given)
+    return asked
 
 
 async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found, str]:
@@ -315,22 +315,22 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
     options = options_of(task, server, sent.model_dump())
     async with models_for(options, task.needs(options), tell) as opened:
         warm = loaded_by(opened, kept_loaded)
-        found = await task.inspect(as_asked(task, sent), options, warm, tell)
-    if found.view is None:
+        inspection = await task.inspect(as_asked(task, sent), options, warm, tell)
+    if inspection.view is None:
         raise ValueError(f"{sent.task} has no page")
-    view = found.view(found.picture() if found.picture else None)
+    view = inspection.view(inspection.picture() if inspection.picture else None)
     (example,) = view.examples
     blocks = list(example.blocks())
     drawn = replace(view, examples=(replace(example, blocks=lambda: blocks),))
     return (
         Found(
-            title=found.title,
-            cost=found.cost,
+            title=inspection.title,
+            cost=inspection.cost,
             models=tuple(view.models),
             blocks=made_visible(encoded(blocks)),
-            result=found.result.model_dump(mode="json"),
+            result=inspection.result.model_dump(mode="json"),
         ),
-        render(found.title, [drawn], {**found.about, **provenance()}),
+        render(inspection.title, [drawn], {**inspection.about, **provenance()}),
     )
 
 

@@ -188,9 +188,9 @@ def measure(
         if peer:
             by_inspect(peer, work, urls[0], cached=True)  # fill its cache
             took[INSPECT_AGAIN] = by_inspect(peer, work, urls[0], cached=True)
-    for name, each in took.items():
+    for name, result in took.items():
         common.tell(
-            number, f"{work.tokens} tokens, {work.in_flight} in flight, {name}", each.seconds
+            number, f"{work.tokens} tokens, {work.in_flight} in flight, {name}", result.seconds
         )
     return {name: took[name] for name in ARMS if name in took}
 
@@ -207,7 +207,7 @@ def timed(
 
 async def by_sockets(work: Work, urls: Sequence[str]) -> None:
     """Bare sockets and prepared bodies: the limit set by the endpoints and this machine."""
-    bodies = [to_json({"model": "stub", "messages": each}) for each in work.prompts()]
+    bodies = [to_json({"model": "stub", "messages": prompt}) for prompt in work.prompts()]
     await stub_process.ask(urls, bodies, work.in_flight)
 
 
@@ -248,7 +248,7 @@ async def by_ours(work: Work, tokenizer: ChatTokenizer, urls: Sequence[str], cac
         client = Client(identity, tokenizer, store, backend, concurrency=work.in_flight)
         try:
             await asyncio.gather(
-                *(client.structured(each, RelationReply, SAMPLING) for each in work.prompts())
+                *(client.structured(prompt, RelationReply, SAMPLING) for prompt in work.prompts())
             )
         finally:
             await client.close()
@@ -266,8 +266,8 @@ def work_of(
     """Documents of sentences from the bundled samples, truncated to length; depends on the seed."""
     draw = random.Random(f"{seed} {tokens} {in_flight}")
     questions = read("ramdocs", SAMPLES).questions
-    texts = [each.document.text for question in questions for each in question.documents]
-    sentences = [one for text in texts for one in text.split(". ")]
+    texts = [given.document.text for question in questions for given in question.documents]
+    sentences = [sentence for text in texts for sentence in text.split(". ")]
     claims = tuple(
         tokenizer.cut(f"Claim {number}: {draw.choice(sentences)}", CLAIM_TOKENS)
         for number in range(CLAIMS)
@@ -289,8 +289,8 @@ def speed_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
             f"{tokens:,}",
             f"{in_flight:,}",
             arm,
-            f"{median(each[arm].per_s for each in took):,.0f}",
-            f"{median(each[arm].cpu_ms for each in took):.2f}",
+            f"{median(round_[arm].per_s for round_ in took):,.0f}",
+            f"{median(round_[arm].cpu_ms for round_ in took):.2f}",
         )
         for (tokens, in_flight), took in measured.items()
         for arm in took[0]
@@ -307,7 +307,7 @@ def ratio_table(measured: Mapping[Cell, Sequence[Round]]) -> str:
         for (tokens, in_flight), took in measured.items()
         for one, other in COMPARED
         if {one, other} <= took[0].keys()
-        for ratios in [common.spread([each[one].per_s / each[other].per_s for each in took])]
+        for ratios in [common.spread([round_[one].per_s / round_[other].per_s for round_ in took])]
     ]
     return common.markdown(("tokens", "in flight", "speed", "min", "median", "max"), rows)
 

@@ -148,8 +148,8 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
     def attributed() -> Map:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about how it would print the tokens
-            found = attribution.attribute(read, target=answered).token_attr
-        return np.asarray(found.detach().cpu().numpy().T)
+            scores = attribution.attribute(read, target=answered).token_attr
+        return np.asarray(scores.detach().cpu().numpy().T)
 
     return attributed
 
@@ -164,15 +164,15 @@ def interleaved(
     """
     measured = []
     for number in range(1, rounds + 1):
-        found: Round = {}
+        round_: Round = {}
         for name in list(arms) if number % 2 else list(arms)[::-1]:
             with memory_growth(processes.get(name)) as grown:
                 start = time.perf_counter()
                 salience = arms[name]()
                 seconds = time.perf_counter() - start
-            found[name] = seconds, grown(), salience[:prompt_tokens]
+            round_[name] = seconds, grown(), salience[:prompt_tokens]
             STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
-        measured.append({name: found[name] for name in arms})
+        measured.append({name: round_[name] for name in arms})
     return measured
 
 
@@ -239,9 +239,9 @@ def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence
         model: Any = decoder.model
         inner = {"embed_tokens", "lm_head"}
         weights = sum(
-            each.numel()
-            for path, each in model.named_parameters()
-            if each.dim() == 2 and not inner & set(path.split("."))
+            parameter.numel()
+            for path, parameter in model.named_parameters()
+            if parameter.dim() == 2 and not inner & set(path.split("."))
         )
         needed, rate = 2 * weights * positions, product_rate(model)
         least = needed / rate

@@ -40,10 +40,10 @@ class Inseq:
         NaN at tokens that do not precede it. Raises InseqError if the tokens differ from the
         benchmark's.
         """
-        found = self._ask({})
-        if tuple(found["ids"]) != self._ids:
+        reply = self._ask({})
+        if tuple(reply["ids"]) != self._ids:
             raise InseqError("inseq reads the texts as other tokens, so maps cannot be compared")
-        return np.array(found["map"], dtype=np.float64)
+        return np.array(reply["map"], dtype=np.float64)
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def started(
             if not line:
                 errors.seek(0)
                 said = errors.read().decode(errors="replace").split("\n")
-                last = next((each for each in map(str.strip, said[::-1]) if each), "without a word")
+                last = next((text for text in map(str.strip, said[::-1]) if text), "without a word")
                 raise InseqError(f"inseq's process ended: {last[:300]}")
             return json.loads(line)
 
@@ -113,7 +113,7 @@ def _serve() -> None:
     print(json.dumps(said), file=answers, flush=True)
     prompt, response = task["texts"]
     for _ in sys.stdin:
-        (found,) = model.attribute(
+        (attribution,) = model.attribute(
             prompt,
             prompt + response,
             attributed_fn="probability",
@@ -122,8 +122,8 @@ def _serve() -> None:
             pretty_progress=False,
         ).sequence_attributions
         said = {
-            "ids": [token.id for token in found.target],
-            "map": found.target_attributions.sum(-1).tolist(),
+            "ids": [token.id for token in attribution.target],
+            "map": attribution.target_attributions.sum(-1).tolist(),
         }
         print(json.dumps(said), file=answers, flush=True)
 

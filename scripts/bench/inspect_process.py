@@ -58,7 +58,7 @@ def started(python: Path) -> Iterator[Ask]:
             if not line:
                 errors.seek(0)
                 said = errors.read().decode(errors="replace").split("\n")
-                last = next((each for each in map(str.strip, said[::-1]) if each), "without a word")
+                last = next((text for text in map(str.strip, said[::-1]) if text), "without a word")
                 raise InspectError(f"inspect_ai's process ended: {last[:300]}")
             return dict(json.loads(line))
 

@@ -61,17 +61,20 @@ def main(
     load = psutil.getloadavg()[0]
     documents, asked = made(data or common.released_pairs(), passages, queries)
     arms: dict[str, Callable[..., Measurement]] = {"contested": ours, "rank_bm25": theirs}
-    found = {}
+    measured = {}
     for name, arm in arms.items():
-        found[name] = in_own_process(arm, documents, asked)
-        STDERR.print(f"[dim]{name}: indexed in {found[name].build_s:.1f} s[/dim]")
+        measured[name] = in_own_process(arm, documents, asked)
+        STDERR.print(f"[dim]{name}: indexed in {measured[name].build_s:.1f} s[/dim]")
     words = median(len(document.text.split()) for document in documents)
     print(
         f"{passages:,} passages of {words:.0f} words (median), {queries:,} queries, k = {K}.\n\n"
         f"{common.machine_line(load)}\n{common.date_line()}\n"
     )
-    print(table(found))
-    same = [a == b for a, b in zip(*(each.best for each in found.values()), strict=True)]
+    print(table(measured))
+    same = [
+        a == b
+        for a, b in zip(*(measurement.best for measurement in measured.values()), strict=True)
+    ]
     print(f"\nThe same passage first: {sum(same) / len(same):.1%} of the queries.")
 
 
@@ -79,10 +82,15 @@ def table(found: dict[str, Measurement]) -> str:
     """One row per arm, and one with the ratios."""
     rows = [
         (
-            *(each.build_s, each.build_mib, each.search_mib, median(each.query_ms)),
-            sorted(each.query_ms)[int(0.95 * (len(each.query_ms) - 1))],
+            *(
+                measurement.build_s,
+                measurement.build_mib,
+                measurement.search_mib,
+                median(measurement.query_ms),
+            ),
+            sorted(measurement.query_ms)[int(0.95 * (len(measurement.query_ms) - 1))],
         )
-        for each in found.values()
+        for measurement in found.values()
     ]
     lines = [
         (name, *(f"{value:,.1f}" for value in row)) for name, row in zip(found, rows, strict=True)
@@ -138,8 +146,8 @@ def opened(
     index = Index(folder)
 
     def first(query: str) -> str:
-        found = index.search(query, k=K)
-        return found[0].passage.id if found else ""
+        hits = index.search(query, k=K)
+        return hits[0].passage.id if hits else ""
 
     times, best = timed(first, queries)
     return memory() - before, times, best

@@ -89,8 +89,8 @@ def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str
     reference = CrossEncoder(str(folder), device=device or tagger.encoder.device)
 
     def theirs(pairs: Sequence[Pair]) -> NDArray[Any]:
-        found: NDArray[Any] = reference.predict([tuple(pair) for pair in pairs])[:, order]
-        return found
+        logits: NDArray[Any] = reference.predict([tuple(pair) for pair in pairs])[:, order]
+        return logits
 
     arms: dict[str, Arm] = {THEIRS: theirs, OURS: tagger.encoder.logits}
     return arms, tagger.digest, f"{tagger.encoder.precision} on {tagger.encoder.device}"
@@ -107,7 +107,7 @@ def interleaved(arms: dict[str, Arm], pairs: Sequence[Pair], rounds: int) -> lis
         seconds = time.perf_counter() - start
         measured[number - 1][name] = seconds, logits
         common.tell(number, name, seconds)
-    return [{name: found[name] for name in arms} for found in measured]
+    return [{name: round_[name] for name in arms} for round_ in measured]
 
 
 def rounds_table(rounds: Sequence[Round], pairs: int) -> str:
