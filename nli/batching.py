@@ -44,7 +44,7 @@ def in_threads(
 ) -> Generator[R, None, None]:
     """Results of `work` on chunks of this many items, in order; later ones are computed meanwhile.
 
-    For work that lets other threads run, as a tokenizer does. A tokenizer's own threads may be
+    For work that releases the GIL, as a tokenizer's does. A tokenizer's own threads may be
     switched off, since they do not survive a fork; these threads end with the iterator.
     """
     import torch

@@ -21,7 +21,7 @@ Method = Literal["none", "temperature", "isotonic"]
 Knots = tuple[tuple[Share, Share], ...]
 """A piecewise linear function from raw to calibrated probability that never falls, by its knots."""
 
-# A temperature outside means broken logits, or that every label was right.
+# A temperature outside this range means broken logits, or that every label was right.
 _TEMPERATURES = (0.05, 20.0)
 _MOST_POINTS = 500
 

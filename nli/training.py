@@ -274,7 +274,7 @@ def _fit(
             self, model: "CrossEncoder", *_: Any, steps: int = -1, **__: Any
         ) -> dict[str, float]:
             step = len(plan) if steps == -1 else steps
-            room = 4 * settings.batch_tokens  # no gradients take room
+            room = 4 * settings.batch_tokens  # gradients take no room
             point = evaluation(model, dev, step=step, pairs=sizes[step], batch_tokens=room)
             keep_point(out, point)
             on_point(point)
@@ -338,7 +338,7 @@ def _fit(
         if last is None or watch.begun:
             raise
         raise TaggerError(
-            f"{last} cannot be resumed: {reason(error)}; remove it to resume at an earlier"
+            f"{last} cannot be resumed: {reason(error)}; remove it to resume from an earlier"
             " one or from the start"
         ) from error
     if not any(point.step == len(plan) for point in curve(out)):

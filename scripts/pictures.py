@@ -43,7 +43,7 @@ def example(browser: Browser, results: Path) -> None:
     with shown(browser, address, 1280) as page:
         take(page, "example/overview", 1280, 760)
     with shown(browser, f"{address}#conflictscore/-/tallest-mountain/overconfident", 1280) as page:
-        take(page, "example/response", 1280, 1020)
+        take(page, "example/response", 1280, 960)
 
 
 def salience(browser: Browser, folder: Path) -> None:

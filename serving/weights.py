@@ -12,7 +12,7 @@ from serving.profile import EngineOptions, Profile, Role
 GIB: Final = 1024**3
 
 CONTEXT_GIB: Final = 2.0
-"""Memory of CUDA, its graphs and the buffers between GPUs on each GPU, by rule of thumb."""
+"""Memory on each GPU for CUDA, its graphs and buffers between GPUs, by rule of thumb."""
 
 _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "auto": 2}
 _FLOATS = {"F64", "F32", "F16", "BF16"}

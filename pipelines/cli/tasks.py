@@ -56,7 +56,7 @@ def inspect(
 ) -> ResultT:
     """Do the work with the models that it needs; print what it found, write its page and picture.
 
-    Files that cannot be written, and options without effect, are refused before.
+    Files that cannot be written, and options without effect, are refused first.
     """
     import asyncio
 

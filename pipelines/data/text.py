@@ -38,7 +38,7 @@ def text_of(
     if kind.endswith(HTML) and text.strip():
         text = extracted(name, "html", text.encode(), started)
     if not text.strip():
-        scan = "has no text; one that was scanned needs text recognition first"
+        scan = "has no text; a scan needs text recognition first"
         raise InputError(
             f"{name} {scan if kind.endswith(HTML + PDF) else 'is empty; give it text'}"
         )

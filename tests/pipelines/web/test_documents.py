@@ -86,5 +86,5 @@ def test_a_pdf() -> None:
     pytest.importorskip("pypdf")
     (found,) = read("study.pdf", pdf("The bridge was opened in 1936."))
     assert (found.name, found.text) == ("study.pdf", "The bridge was opened in 1936.")
-    with pytest.raises(InputError, match="no text; one that was scanned needs"):
+    with pytest.raises(InputError, match="no text; a scan needs"):
         read("scan.pdf", pdf(""))
