@@ -65,7 +65,8 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     """Read a file of `Record`s; its format is described in docs/input.md.
 
     Args:
-        path: UTF-8, one JSON object per line, or one JSON list; blank lines are ignored.
+        path: UTF-8, one JSON object per line, or one JSON list or object over several lines; blank
+            lines are ignored.
         on_error: `stop` raises at the first bad line, `skip` leaves it out and reports it.
         limit: Take only the first records.
 
@@ -76,12 +77,13 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
         raise InputError(f"{path} is a table; write one JSON object per line, see docs/input.md")
     content = read_bytes(path)
     text = content.removeprefix(MARK)
-    listed = text.lstrip()[:1] == b"["
+    begins = text.lstrip().partition(b"\n")[0].strip()
+    whole = begins.startswith(b"[") or begins == b"{"
     examples: list[Example] = []
     skipped: list[Skipped] = []
     taken: dict[str, int] = {}
     records = 0
-    for line, raw in _entries(text, f"{path}: ") if listed else filled_lines(text):
+    for line, raw in _entries(text, f"{path}: ") if whole else filled_lines(text):
         if limit is not None and records >= limit:
             break
         try:
@@ -95,7 +97,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
                     )
         except InputError as error:
             if on_error == "stop":
-                where = f"{path}, entry {line}" if listed else f"{path}:{line}"
+                where = f"{path}, entry {line}" if whole else f"{path}:{line}"
                 raise InputError(f"{where}: {error}") from None
             skipped.append(Skipped(line, str(error)))
             continue
@@ -125,8 +127,9 @@ def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _entries(content: bytes, where: str) -> Iterator[tuple[int, bytes]]:
-    """The entries of a JSON list, with their numbers from 1."""
-    for number, entry in enumerate(parse(content, where, _refuse_repetition), start=1):
+    """The entries of a JSON list, or the only object, with their numbers from 1."""
+    value = parse(content, where, _refuse_repetition)
+    for number, entry in enumerate(value if isinstance(value, list) else [value], start=1):
         yield number, json.dumps(entry).encode()
 
 

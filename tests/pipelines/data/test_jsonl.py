@@ -78,10 +78,11 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("tool", OTHERS)
-@pytest.mark.parametrize("listed", [False, True])
-def test_records_of_other_tools_are_read(tool: str, listed: bool, data: Path) -> None:
+@pytest.mark.parametrize("form", ["line", "list", "several lines"])
+def test_records_of_other_tools_are_read(tool: str, form: str, data: Path) -> None:
     value = OTHERS[tool]
-    data.write_text(json.dumps([value] if listed else value))
+    indent = 2 if form == "several lines" else None
+    data.write_text(json.dumps([value] if form == "list" else value, indent=indent))
     (example,) = read(data).examples
     assert example.id == ("7" if tool == "texts" else "1")
     assert [document.text for document in example.documents] == ["Red.", "Blue."]
