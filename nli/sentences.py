@@ -152,7 +152,7 @@ def _shortens(text: str, last: int, place: int, follows: str, opener: bool) -> b
 
 
 def _lists(text: str, last: int, place: int) -> bool:
-    """Whether a number that ends there begins a line, or an item behind the sentence before it."""
+    """Whether the number that ends at `place` begins a line, or an item right after a sentence."""
     before = text[max(0, last - 1, place - 8) : place]
     if before.endswith(": 1"):
         return " 2. " in text[place : place + 1000]

@@ -90,7 +90,7 @@ def keep_point(out: Path, point: CurvePoint) -> None:
 def evaluation(
     model: "CrossEncoder", dev: Sequence[LabelledPair], *, step: int, pairs: int, batch_tokens: int
 ) -> CurvePoint:
-    """Score the development pairs, in batches of `batch_tokens`, after `step` and `pairs`."""
+    """Score the development pairs after `step` updates by `pairs` pairs."""
     import torch
 
     texts = [[pair.premise, pair.hypothesis] for pair in dev]

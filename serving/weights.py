@@ -52,9 +52,9 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
     layers (of all experts of a token), v vocabulary; l layers, and w with a sliding window of u
     tokens (`layer_types`), k heads of keys and values, d their size, n `max_model_len`, b bytes of
     a number (`dtype`) and c of one in the cache (`kv_cache_dtype`). Logits and their sorted copy
-    are in 32 bits: 8 bytes. `kv_cache_gib` replaces the last line. Layers of linear attention are
-    counted as l, and a left-out image part counts. Gemma 4 has other k and d in layers without a
-    window.
+    are in 32 bits: 8 bytes. `kv_cache_gib` replaces the last line. Layers of linear attention
+    count in l, and image weights count though they are not loaded. Gemma 4 has other k and d in
+    layers without a window.
 
     Raises:
         ServingError: `config.json` or the weights cannot be read.
@@ -65,9 +65,9 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
 
 
 def cache_tokens(folder: Path, options: EngineOptions, gib: float) -> int:
-    """Tokens of longest prompts that fit in the cache of a server with `gib` GiB of each GPU.
+    """Tokens, in longest prompts, that fit in the cache of a server with `gib` GiB of each GPU.
 
-    The estimate is as in `memory_gib`, and so is rather low.
+    As `memory_gib` estimates memory high, this is rather low.
     """
     room = options.kv_cache_gib or gib - _beside_cache_gib(folder, options)
     length = _length(folder, _text(folder), options)
@@ -187,7 +187,7 @@ def _text(folder: Path) -> dict[str, Any]:
 def _number(folder: Path, text: Mapping[str, Any], key: str, default: int | None = None) -> int:
     """A number of a folder's `_text`, or its model type's default if it is left out."""
     usual = _GEMMA3.get(key, default) if text.get("model_type") == "gemma3_text" else default
-    # Models with only experts have no other layers.
+    # Models without dense layers may give only the experts' size.
     moe = text.get("moe_intermediate_size") if key == "intermediate_size" else None
     value = text.get(key) or moe or usual
     if not isinstance(value, int):

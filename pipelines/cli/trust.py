@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TrustOptions(JudgedOptions):
-    """Who is tried, by how many hostile texts, and how the result is printed."""
+    """Which judge is tested, and with how many hostile texts."""
 
     anyway: bool = True  # a weak judge may be tried, too
     judging: JudgeSettings = JudgeSettings()
