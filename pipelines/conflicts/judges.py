@@ -25,9 +25,9 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ANSWERABLE, CATEGORY, ConflictType
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.judge.model import contains
+from pipelines.judge.protocol import Judge
 from pipelines.metrics.alce import named_answers, normalised
 from pipelines.prompts import Prompt
 from pipelines.text.citations import without_marks

@@ -21,8 +21,8 @@ from pipelines.conflicts.strategies import (
 )
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.judge.fitting import fit_together
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Truncation
+from pipelines.judge.protocol import Judge
 from pipelines.prompts import Prompt
 from serving.client import Client
 from serving.errors import RequestError

@@ -10,8 +10,8 @@ from pipelines.conrag.result import AnswerWorth
 from pipelines.conrag.settings import CitationJudgeSettings
 from pipelines.data.records import Document
 from pipelines.experiment.experiment import Models
-from pipelines.judge.judge import Judge, label_pairs
 from pipelines.judge.judgement import Judgements, Relation, Truncation
+from pipelines.judge.protocol import Judge, label_pairs
 from pipelines.judge.run_judge import RunJudge, judge_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.metrics import alce

@@ -20,8 +20,8 @@ from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator,
 from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Relation
+from pipelines.judge.protocol import Judge
 from pipelines.metrics.alce import AT_MOST
 from pipelines.text.words import content_words
 

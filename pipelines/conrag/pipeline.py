@@ -12,8 +12,8 @@ from pipelines.conrag.generation import FirstAnswer, GeneratedAnswer, Generator,
 from pipelines.conrag.methods import Case, analyse, by_model, by_template, readings
 from pipelines.conrag.result import ClaimResult, JudgedAnswers
 from pipelines.conrag.settings import ConragSettings
-from pipelines.judge.judge import Judge, PairError
 from pipelines.judge.judgement import Judgement, Relation, Truncation, nearly_tied
+from pipelines.judge.protocol import Judge, PairError
 from pipelines.retrieval.index import Retrieved
 
 

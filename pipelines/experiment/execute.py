@@ -29,7 +29,7 @@ from pipelines.experiment.options import (
     ServedOptions,
     source_of,
 )
-from pipelines.judge.judge import PairError
+from pipelines.judge.protocol import PairError
 from pipelines.judge.store import JudgementStore, default_store
 from pipelines.metrics.calibration import mean_label_mass
 from pipelines.option import OnError, switched

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.judge.judge import PairError
+from pipelines.judge.protocol import PairError
 from serving.errors import RequestError
 
 if TYPE_CHECKING:  # what only a run needs is imported by it

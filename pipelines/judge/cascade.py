@@ -16,8 +16,8 @@ from typing import Any, Self
 from nli.risk import RiskCurve, RiskPoint
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.judge.judge import Judge, identity_of, label_pairs
 from pipelines.judge.judgement import Judgements
+from pipelines.judge.protocol import Judge, identity_of, label_pairs
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from pipelines.data.jsonl import first_problem
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
-from pipelines.judge.judge import Judge, identity_of
 from pipelines.judge.judgement import Judgement, Judgements, Relation
+from pipelines.judge.protocol import Judge, identity_of
 from pipelines.metrics.estimate import Estimate
 from serving.errors import RequestError
 from serving.home import default_home

@@ -18,7 +18,6 @@ from pydantic import BaseModel, create_model
 from pipelines import prompts
 from pipelines.data.records import Document
 from pipelines.judge.fitting import fit
-from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import (
     RELATIONS,
     Judgement,
@@ -26,6 +25,7 @@ from pipelines.judge.judgement import (
     Relation,
     Truncation,
 )
+from pipelines.judge.protocol import identity_of
 from pipelines.judge.settings import Mode
 from pipelines.prompts import Prompt
 from pipelines.text.words import folded

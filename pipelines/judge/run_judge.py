@@ -8,8 +8,8 @@ from typing import Any
 from pipelines.errors import InputError
 from pipelines.judge.cascade import CascadeJudge, ChosenThreshold, choose_threshold
 from pipelines.judge.correction import CorrectedJudge, Correction, correction_of
-from pipelines.judge.judge import Judge
 from pipelines.judge.model import ModelJudge, model_judge
+from pipelines.judge.protocol import Judge
 from pipelines.judge.settings import JudgeSettings
 from pipelines.judge.store import JudgementStore, StoredJudge, stored
 from pipelines.judge.tagger import (

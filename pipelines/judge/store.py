@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.judge.judge import ClaimAndDocument, Judge, label_pairs
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.judge.model import ModelJudge
+from pipelines.judge.protocol import ClaimAndDocument, Judge, label_pairs
 from serving.cache import open_database
 from serving.home import default_home
 

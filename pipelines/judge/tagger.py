@@ -19,8 +19,8 @@ from nli.pairs import Pair
 from nli.risk import RiskCurve
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.judge.judge import identity_of
 from pipelines.judge.judgement import Judgement, Judgements, Relation
+from pipelines.judge.protocol import identity_of
 from serving.installed import torch_device
 from serving.processor import cpu_precision
 

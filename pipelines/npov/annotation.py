@@ -24,7 +24,7 @@ from pipelines.data import procon
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.files import replace_text
-from pipelines.judge.judge import PairError
+from pipelines.judge.protocol import PairError
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.npov.example import (
     SIDES,

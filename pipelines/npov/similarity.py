@@ -19,7 +19,7 @@ from nli.pairs import Pair
 from nli.sentences import sentences
 from nli.tagger import UnfitError
 from pipelines.errors import InputError
-from pipelines.judge.judge import PairError
+from pipelines.judge.protocol import PairError
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.npov.example import (
     SIDES,

@@ -27,8 +27,8 @@ from pydantic import BaseModel, Field
 from pipelines.data.jsonl import filled_lines
 from pipelines.data.records import Document
 from pipelines.files import read_bytes
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Relation
+from pipelines.judge.protocol import Judge
 from pipelines.judge.run_judge import RunJudge
 from pipelines.metrics.estimate import share
 from pipelines.report.blocks import Grid

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from pipelines.data.records import Document
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.examples import ContestedClaim
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting, in_conflict
+from pipelines.judge.protocol import Judge
 from pipelines.metrics.estimate import Estimate, percentile_estimate, redrawn_sums, share
 from pipelines.metrics.rates import clustered_f1, f1
 from pipelines.text.words import content_words, terms

@@ -33,8 +33,8 @@ from pipelines.data.records import Document, Example
 from pipelines.data.truthfulqa import TruthfulQuestion
 from pipelines.experiment.metric import Metric, of_each
 from pipelines.judge.fitting import chat_about
-from pipelines.judge.judge import Judge
 from pipelines.judge.judgement import Relation
+from pipelines.judge.protocol import Judge
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import as_claim
 from serving.calls import Sampling

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.data.records import Document
-from pipelines.judge.judge import label_pairs
 from pipelines.judge.judgement import Judgement, Judgements, Relation, Truncation
+from pipelines.judge.protocol import label_pairs
 from pipelines.judge.store import (
     JudgementStore,
     StoredJudge,
