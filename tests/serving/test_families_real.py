@@ -213,6 +213,12 @@ for output in engine.generate(prompts, sampling, use_tqdm=False):
 """
 
 
+IN_ONE_PROCESS = {
+    **{"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_OMP_THREADS_BIND": "nobind"},
+    "OMP_NUM_THREADS": "1",
+}
+
+
 def test_gemma_reads_vectors_as_it_reads_their_tokens(tmp_path: Path) -> None:
     """Gemma scales the rows of its table, so that `embed` must, too."""
     import torch
@@ -237,7 +243,7 @@ def test_gemma_reads_vectors_as_it_reads_their_tokens(tmp_path: Path) -> None:
         [sys.executable, "-c", ENGINE, tmp_path, tmp_path / "inputs.pt"],
         capture_output=True,
         text=True,
-        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"},
+        env=os.environ | IN_ONE_PROCESS,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
