@@ -140,9 +140,11 @@ def refuse_no_judge(options: ModelOptions, source: "Source", instead: str) -> No
     name = source.model or source.profiled
     if anyway(options) or source.endpoints or name not in NO_JUDGES:
         return
+    # The paper's judge is a language model, so a switch refuses the tagger.
+    tagger = "" if getattr(options, "as_in_paper", False) else f"{instead}, or "
     raise InputError(
         f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "
-        f"{instead}, or a larger model, or say --anyway"
+        f"{tagger}a larger model, or say --anyway"
     )
 
 

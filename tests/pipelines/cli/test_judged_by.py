@@ -71,6 +71,7 @@ def test_the_judge_is_said_first(
         ("run report-writing --judge cascade", "take --judge tagger --claims sentences"),
         ("run truthfulqa --truth model", "smollm2-135m-instruct is too weak to judge"),
         ("run conflict-detection --judge model", "take --judge tagger, or a larger model"),
+        (f"{RUN} --as-in-paper", "; take a larger model, or say --anyway"),
     ],
 )
 def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Contested) -> None:
