@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from serving.profile import Role
 
 AS_IN_PAPER: Final = (
+    Choice("judging.judge", "tagger"),  # section 2
     Choice("generator", "model"),  # section 2
     Choice("settings.sort", "model"),  # section 2
     Choice("settings.packet.below_tau", "relevance"),  # section 2

@@ -209,6 +209,7 @@ BENCH = "lab conflictbench --release"
         ("run conrag --tau nan", "tau"),
         ("run madam-rag --data good.jsonl", "good.jsonl:1: the field 'question' is missing"),
         ("run madam-rag --as-released --history aggregate", "--as-released decides --history"),
+        ("run conrag --as-in-paper --judge model", "--as-in-paper decides --judge"),
         ("run truthfulqa --data q.csv", "the column 'Best Answer' is missing"),
         ("run report-writing --data good.jsonl", "no question with documents that could disagree"),
         ("run npov --detector tagger --data topics.jsonl", "annotated responses"),
