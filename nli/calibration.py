@@ -186,8 +186,8 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     for column, label in enumerate(LABELS):
         line = IsotonicRegression(y_min=least, y_max=1 - least, out_of_bounds="clip")
         line.fit(rows[:, column], [float(gold == label) for gold in labels])
-        corners = zip(line.X_thresholds_, line.y_thresholds_, strict=True)
-        lines[label] = tuple((round(float(x), 6), round(float(y), 6)) for x, y in corners)
+        knots = zip(line.X_thresholds_, line.y_thresholds_, strict=True)
+        lines[label] = tuple((round(float(x), 6), round(float(y), 6)) for x, y in knots)
     return lines
 
 

@@ -156,15 +156,15 @@ class Tagger:
         spans = self._windows(pairs)
         flat = [
             Pair(pair.premise[slice(*span)], pair.hypothesis)
-            for pair, of_pair in zip(pairs, spans, strict=True)
-            for span in of_pair
+            for pair, parts in zip(pairs, spans, strict=True)
+            for span in parts
         ]
         tell = on_progress or _say_nothing
         logits = self.encoder.logits(flat, lambda done: tell(done / len(flat)))
-        ends = np.cumsum([len(of_pair) for of_pair in spans])
+        ends = np.cumsum([len(parts) for parts in spans])
         return [
-            Reading(tuple(of_pair), logits[end - len(of_pair) : end])
-            for of_pair, end in zip(spans, ends, strict=True)
+            Reading(tuple(parts), logits[end - len(parts) : end])
+            for parts, end in zip(spans, ends, strict=True)
         ]
 
     def conclude(self, reading: Reading) -> Tag:
@@ -198,11 +198,11 @@ class Tagger:
                 unfit[pair] = str(error)
                 return []
 
-        spans = in_threads(lambda some: list(map(fitted, some)), pairs, TOKENISED_AT_ONCE)
-        per_pair = list(chain.from_iterable(spans))
+        chunks = in_threads(lambda some: list(map(fitted, some)), pairs, TOKENISED_AT_ONCE)
+        spans = list(chain.from_iterable(chunks))
         if unfit:
             raise UnfitError({pair: unfit[pair] for pair in pairs if pair in unfit})
-        return per_pair
+        return spans
 
     def _room(self, hypothesis: str) -> int:
         """Tokens that a hypothesis leaves for a window of the premise."""

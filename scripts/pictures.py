@@ -2,8 +2,8 @@
 
     python scripts/pictures.py
 
-It needs the environment of scripts/test.sh, Chromium, and the registered contested-nli-large, which
-judges the example report. No language model is asked.
+It needs the environment of scripts/test.sh, Chromium, and two registered models:
+contested-nli-large judges the example report, the packaged model gives the gradients of a picture.
 """
 
 import shutil

@@ -15,7 +15,7 @@ from pipelines.experiment.options import (
     tagger_named,
 )
 from pipelines.judge.settings import JudgeSettings
-from pipelines.option import refuse_given
+from pipelines.option import refuse_given, switched
 
 if TYPE_CHECKING:
     from pipelines.judge.tagger import TaggerFolder
@@ -141,7 +141,7 @@ def refuse_no_judge(options: ModelOptions, source: "Source", instead: str) -> No
     if anyway(options) or source.endpoints or name not in NO_JUDGES:
         return
     # The paper's judge is a language model, so a switch refuses the tagger.
-    tagger = "" if getattr(options, "as_in_paper", False) else f"{instead}, or "
+    tagger = "" if switched(options) == "as-in-paper" else f"{instead}, or "
     raise InputError(
         f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "
         f"{tagger}a larger model, or say --anyway"
