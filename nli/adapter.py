@@ -28,14 +28,17 @@ def shipped_adapter() -> Path:
     return Path(__file__).parent / "shipped-large"
 
 
-def add_adapter(model: Any, rank: int) -> Any:
+def add_adapter(model: Any, rank: int, further: Path | None = None) -> Any:
     """Put adapters into every linear layer of a classifier, in place; gives peft's view of it.
 
     They and the classifier's head are trained, all else is frozen. An adapter is added as it is
-    (alpha = rank), so that its learning rate does not depend on its rank.
+    (alpha = rank), so that its learning rate does not depend on its rank. The folder `further` has
+    an adapter of the same base to begin with.
     """
-    from peft import LoraConfig, get_peft_model
+    from peft import LoraConfig, PeftModel, get_peft_model
 
+    if further is not None:
+        return PeftModel.from_pretrained(model, str(further), is_trainable=True)
     every = {"task_type": "SEQ_CLS", "target_modules": "all-linear"}
     return get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, **every))
 

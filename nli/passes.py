@@ -22,6 +22,7 @@ class TrainingSettings(BaseModel):
     Attributes:
         base: Folder of the model to start from: an encoder, or an earlier tagger.
         adapter: Rank of the adapters that are trained in place of the base; None trains the base.
+        further: An adapter to begin with, of the same base and rank.
         epochs: A fraction is allowed.
         learning_rate: Reached after `warmup_steps`; it falls linearly to zero at the end.
         max_tokens: Within what the encoder reads.
@@ -40,6 +41,10 @@ class TrainingSettings(BaseModel):
             ge=1,
             description="Train only low-rank adapters of this rank, and merge them with --base.",
         ),
+    ] = None
+    further: Annotated[
+        Path | None,
+        Field(description="Folder of an adapter of the same base and rank to train further."),
     ] = None
     epochs: Annotated[float, Field(gt=0, description="Passes over the pairs.")] = 2.0
     learning_rate: Annotated[

@@ -236,7 +236,8 @@ def _fit(
     disable_progress_bars()
     logging.disable_progress_bar()
     model = new_cross_encoder(settings.base, max_tokens=settings.max_tokens, seed=settings.seed)
-    adapter = None if settings.adapter is None else add_adapter(model.model, settings.adapter)
+    rank = settings.adapter
+    adapter = None if rank is None else add_adapter(model.model, rank, settings.further)
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
 

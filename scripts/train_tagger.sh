@@ -16,11 +16,12 @@ scripts/train_tagger.sh --data DIR --out DIR [--large] [--base FOLDER | --furthe
                     wice/claim_dev.jsonl.gz  climate_fever/climate-fever.jsonl.gz
   --out DIR       made, or continued with the same options; the tagger is left in DIR/tagger
   --large         the larger tagger: an adapter of all-mpnet-base-v2, left in DIR/adapter;
-                  seven hours on one core
+                  seven hours on one core, an hour with --further
   --base FOLDER   encoder to start from (default: all-MiniLM-L6-v2 from its package; with
                   --large all-mpnet-base-v2 from its packages, 400 MB)
-  --further FOLDER   a tagger to train further, on fewer pairs, mostly claims of several views; its weights
-                     before and after are averaged
+  --further FOLDER   a tagger, or with --large an adapter, to train further on fewer pairs: our everyday
+                     records, and a small part of all others; a tagger's weights before and after
+                     are averaged
   --limit N       take N pairs only in every step, to try it out
 
 Killed anywhere, the same command goes on from there. What is in the test halves of the data sets is
@@ -48,8 +49,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$data" ] && [ -n "$out" ] || fail "--data and --out are needed (see --help)"
-[ -z "$base" ] || [ -z "$further" ] || fail "--base begins anew where --further goes on; give one"
-[ -z "$large" ] || [ -z "$further" ] || fail "--large takes no --further"
+[ -z "$base" ] || [ -z "$further" ] || [ -n "$large" ] ||
+  fail "--base begins anew where --further goes on; give one"
 for folder in "$base" "$further"; do
   [ -z "$folder" ] || [ -f "$folder/config.json" ] || fail "$folder is no model folder"
 done
@@ -77,6 +78,7 @@ releases=(
   --release "fool-me-twice=$data/fm2/dev.jsonl.gz"
   --release "wice=$data/wice/claim_dev.jsonl.gz"
   --release "climate-fever=$data/climate_fever/climate-fever.jsonl.gz"
+  --release "everyday=$ROOT/pipelines/supervision/everyday.jsonl"
 )
 
 # Test data are excluded from training and calibration.
@@ -114,17 +116,22 @@ both=(--pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.json
   --repeat climate-fever-passages=2)
 
 # For a tagger already trained on all of them, a small part prevents forgetting.
-few=(--repeat views=0.3 --repeat denials=0.3 --repeat events=0.4 --repeat opposites=0.4
-  --repeat lingnli=0.05 --repeat vitaminc-real-context=0.01 --repeat vitaminc-real=0.09
-  --repeat vitaminc-synthetic-context=0.01 --repeat snli-train-part=0.08 --repeat snli=0.06
-  --repeat vitaminc-synthetic=0.05 --repeat mnli-taxinli=0.08 --repeat cad-nli=0.06
-  --repeat breaking-nli=0.02 --repeat fever=0.2 --repeat covid-fact=0.08 --repeat mnli=0.2
-  --repeat negation-nli=0.1 --repeat factcheck-gpt=0.12 --repeat mnli-kaggle=0.2
-  --repeat climate-fever=0.3 --repeat healthver=0.4 --repeat citation-integrity=0.15
-  --repeat mnli-dev-matched=0.3 --repeat conjnli=0.3 --repeat fm2=1 --repeat own-sentences=0.06
-  --repeat conflictqa=0.18 --repeat ramdocs=0.35 --repeat wice=0.7
-  --repeat climate-fever-passages=0.5 --repeat fm2-context=0.7 --repeat fm2-passages=0.5)
-[ -z "$further" ] || both+=("${few[@]}")
+few=(views=0.3 denials=0.3 events=0.4 opposites=0.4 lingnli=0.05 vitaminc-real-context=0.01
+  vitaminc-real=0.09 vitaminc-synthetic-context=0.01 snli-train-part=0.08 snli=0.06
+  vitaminc-synthetic=0.05 mnli-taxinli=0.08 cad-nli=0.06 breaking-nli=0.02 fever=0.2 covid-fact=0.08
+  mnli=0.2 negation-nli=0.1 factcheck-gpt=0.12 mnli-kaggle=0.2 climate-fever=0.3 healthver=0.4
+  citation-integrity=0.15 mnli-dev-matched=0.3 conjnli=0.3 fm2=1 own-sentences=0.06 conflictqa=0.18
+  ramdocs=0.35 wice=0.7 climate-fever-passages=0.5 fm2-context=0.7 fm2-passages=0.5)
+if [ -n "$further" ]; then
+  part=0.9 everyday=1.7
+  [ -z "$large" ] || part=0.2 everyday=0.85
+  for source in "${few[@]}"; do
+    both+=(--repeat "${source%=*}=$(awk "BEGIN { print ${source#*=} * $part }")")
+  done
+  both+=(--repeat "everyday=$everyday")
+elif [ -n "$large" ]; then
+  both+=(--repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9)
+fi
 
 if [ -n "$large" ]; then
   base=${base:-$out/base}
@@ -132,7 +139,7 @@ if [ -n "$large" ]; then
   # Few evaluations, on a subset: with a large model they take as long as training.
   if [ ! -d "$out/tagger" ]; then
     contested lab train --base "$base" --out "$out/adapter" --adapter 32 "${both[@]}" --epochs 1 \
-      --repeat lingnli=0.24 --repeat snli-train-part=0.8 --repeat vitaminc-real=0.9 \
+      ${further:+--further "$further" --learning-rate 2e-4} \
       --dev "$out/pairs/held-out.jsonl.gz" --watched 1000 --evaluations 6 --checkpoints 100 \
       ${limit[@]+"${limit[@]}"}
     mv "$out/adapter/tagger" "$out/tagger"

@@ -5,7 +5,7 @@ These releases come with a split of their own, which is kept.
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -228,11 +228,3 @@ def _pair(
 
 def _files(part: Split, train: str, test: str) -> list[str]:
     return {"train": [train], "dev": [], "test": [test], "all": [train, test]}[part]
-
-
-SPLIT: dict[str, Callable[[Path, Split, random.Random], TrainingPairs]] = {
-    "fever": from_fever,
-    "scifact": from_scifact,
-    "ragtruth": from_ragtruth,
-}
-"""Name of a release with a split of its own, as the command's option spells it -> its recipe."""

@@ -1,6 +1,6 @@
 """From released data sets to training pairs: which recipe makes pairs of which release.
 
-Two kinds of releases. FEVER, SciFact and RAGTruth come with a split of their own, which is kept
+Two kinds of releases. FEVER, SciFact, RAGTruth and our everyday records have a split, which is kept
 (`official`). The others serve both for training and for measuring here; they are cut into halves by
 text (`released.half`), and what an item of the test half shows is never trained on, wherever else
 it stands.
@@ -16,9 +16,10 @@ from nli.pairs import LabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
 from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
-from pipelines.supervision import context, passages, questions
+from pipelines.supervision import context, official, passages, questions
 from pipelines.supervision.context import ReservedTexts
-from pipelines.supervision.official import SPLIT, TrainingPairs
+from pipelines.supervision.everyday import from_everyday
+from pipelines.supervision.official import TrainingPairs
 from pipelines.supervision.settings import AS_USUAL, PairSettings
 from pipelines.supervision.views import views
 
@@ -90,6 +91,14 @@ HALVES: dict[str, Release] = {
 }
 """Name of a release, as the command's option spells it -> its recipe."""
 
+
+SPLIT: dict[str, Callable[[Path, Split, random.Random], TrainingPairs]] = {
+    "fever": official.from_fever,
+    "scifact": official.from_scifact,
+    "ragtruth": official.from_ragtruth,
+    "everyday": from_everyday,
+}
+"""Name of a release with a split of its own -> its recipe."""
 
 KEPT_FROM: dict[Split, tuple[Split, ...]] = {"train": ("dev", "test"), "dev": ("test",)}
 """Part -> the parts whose texts none of its pairs may show; none for the others."""

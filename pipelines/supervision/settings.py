@@ -12,6 +12,7 @@ RELEASES: Final = {
     "fever": "folder with train.jsonl, shared_task_dev.jsonl and wiki-pages/",
     "scifact": "folder with claims_train.jsonl, claims_dev.jsonl and corpus.jsonl",
     "ragtruth": "folder with response.jsonl and source_info.jsonl",
+    "everyday": "everyday.jsonl of this program's sources",
     "ramdocs": "RAMDocs_test.jsonl",
     "conflictqa": "a conflictQA-*.json",
     "fool-me-twice": "a .jsonl of FoolMeTwice",

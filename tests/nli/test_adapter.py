@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 from tiny_encoders import mpnet
 
 from nli.adapter import merge
@@ -15,7 +16,7 @@ from nli.labels import LABELS
 from nli.model import Encoder
 from nli.pairs import LabelledPair
 from nli.passes import TrainingSettings
-from nli.training import Progress, train
+from nli.training import Progress, curve, train
 
 PAIRS = [
     LabelledPair(premise=f"the {town} {says}", hypothesis="it moved", label=label, source="towns")
@@ -83,6 +84,20 @@ def test_a_killed_training_of_an_adapter_ends_as_an_undisturbed_one(
     assert begun[0] > 0.5 * len(PAIRS) * chosen.epochs
     weights = "adapter_model.safetensors"
     assert (tmp_path / "out" / weights).read_bytes() == (made / "adapter" / weights).read_bytes()
+
+
+def test_an_adapter_can_be_trained_further(made: Path, tmp_path: Path) -> None:
+    still = {"further": made / "adapter", "learning_rate": 1e-9, "epochs": 0.1}
+    chosen = settings(made / "base").model_copy(update=still)
+    points = train(chosen, PAIRS, DEV, tmp_path / "out")
+    assert points[-1].accuracy == curve(made / "adapter")[-1].accuracy
+    began, ended = (
+        load_file(folder / "adapter_model.safetensors")
+        for folder in (made / "adapter", tmp_path / "out")
+    )
+    assert began.keys() == ended.keys()
+    for name, weight in began.items():
+        assert weight.allclose(ended[name], atol=1e-3), name
 
 
 def test_what_cannot_be_merged_is_refused(made: Path, tmp_path: Path) -> None:
