@@ -67,7 +67,7 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size: int = 0) -> bytes:
-    """The rest of a file, at least `size` bytes; InputError if larger than `largest`."""
+    """The rest of a file; InputError if it, or its known `size`, exceeds `largest`."""
     content = io.BytesIO()
     while size <= largest and (part := file.read(1 << 20)):
         size = max(size, content.tell() + content.write(part))
@@ -89,7 +89,7 @@ def refuse_links(*paths: Path) -> None:
                 mode = file.lstat().st_mode
                 if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                     kind = "a link" if stat.S_ISLNK(mode) else "a pipe or device"
-                    raise InputError(f"{file} is {kind}, and not followed; put a file in its place")
+                    raise InputError(f"{file} is {kind}, which is refused; use a regular file")
 
 
 def open_unfollowed(path: Path, mode: str = "a") -> IO[Any]:
@@ -189,7 +189,7 @@ def append_line(path: Path, line: str) -> None:
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}); free some space or choose "
-            "another folder, then start again: nothing written is lost"
+            "another folder, then start again: what was written is kept"
         ) from error
 
 

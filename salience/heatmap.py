@@ -43,8 +43,8 @@ def png(
 ) -> bytes:
     """A map as a PNG, in the layout of the paper's Figure 2 (NPOV): input down, response across.
 
-    Values are (rows, columns) shares in [0, 1], rows words of the input, columns of the response;
-    or with `nats`, the darkest value, lost log-probabilities.
+    `values` has a row per input word and a column per response word: shares in [0, 1], or, if
+    `nats` (the darkest value) is given, lost log-probabilities.
 
     Raises:
         ValueError: The map has no row or no column.

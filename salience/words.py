@@ -82,12 +82,12 @@ def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[
     """The words of a part of a text, stop words dropped, in order.
 
     The paper joins consecutive tokens that are not separated by white space or punctuation. Here
-    words are runs of letters and digits, and have every token with a character in them: so a token
-    that holds a comma, or the end of one word and the start of the next, does no harm. Words
-    without tokens, as in a model that drops some script, are left out.
+    a word is a run of letters and digits, with every token that overlaps it; so a token may contain
+    a comma, or the end of one word and the start of the next. Words without tokens, as for a model
+    that drops a script, are left out.
 
-    `offsets` are each token's characters in the text, empty for special tokens, and `within` those
-    of the part.
+    `offsets` gives each token's span in the text, empty for special tokens; `within` is the span of
+    the part.
     """
     words = []
     place = 0

@@ -1,12 +1,12 @@
 """The processes that hold servers: start, find, list, stop.
 
-A process of its own (`python -m serving.detached JOB`) holds one server: it restarts the server,
-and ends it with itself. Its job is on its command line; its progress, address and key are in
+Each server has its own process (`python -m serving.detached JOB`), which restarts it and stops
+it on exit. Its job is on its command line; its progress, address and key are in
 `HOME/servers/PID.json`, which only its user can read. The file exists from the start, so that
 others wait instead of starting another server.
 
-It runs until it is stopped, or, if it was started for a process, until that process ends in any
-way; then it serves nobody else.
+It runs until it is stopped. If it was started for a process, it serves only that one and ends when
+that process ends in any way.
 """
 
 import asyncio
@@ -80,14 +80,14 @@ class State:
     def condition(self) -> str:
         """Why it cannot be used at once, although it exists."""
         if self.abandoned:
-            return f"{self.model}: waiting for a server to end with the job it was started for"
+            return f"{self.model}: waiting for the server of a finished job to end"
         if self.endpoints:
             return f"{self.model}: waiting for a busy server"
         return self.status or f"{self.model}: starting"
 
 
 def lives(pid: int) -> bool:
-    """Whether a process exists, and not only its exit code."""
+    """Whether a process is alive; a zombie is not."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -114,7 +114,7 @@ def running() -> list[State]:
 def _job_of(pid: str) -> Job | None:
     """The job of a process that holds servers for this home; None for any other process.
 
-    Its command line tells. Its start time does not: the clock may have been set since.
+    Its command line tells, not its start time: the clock may have been set since.
     """
     try:
         process = psutil.Process(int(pid))
@@ -133,13 +133,13 @@ async def find(
     *,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """The answering endpoints of the detached servers of exactly this model and options.
+    """The responding endpoints of detached servers with exactly this model and these options.
 
-    While one is starting, or all are busy or ending, it waits: other servers might not fit beside
-    them. A server that runs for another process is skipped, as it may end at any time.
+    Waits while one is starting, or all are busy or ending: another might not fit beside them.
+    Skips servers that run for another process, as they may end at any time.
 
     Raises:
-        ServingError: The wait took as long as a start may take.
+        ServingError: The wait exceeded `start_timeout_s`.
     """
     told, since = "", time.monotonic()
     while True:
@@ -237,7 +237,7 @@ async def start(
 def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     """Stop detached servers (of a model, or all), wait for their end, and return them.
 
-    They are those that run for the process `owner`, or those without an owner.
+    Only those of the process `owner`, or, if None, those without an owner.
     """
     chosen = [
         state
@@ -267,7 +267,7 @@ def _file(job: Job, pid: int) -> Path:
 
 
 def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
-    """Start the processes, and note them; none if another command was a moment faster."""
+    """Start the processes and create their files; none if another command was first."""
     first = jobs[0]
     holders: list[subprocess.Popen[str]] = []
     try:
@@ -299,9 +299,9 @@ def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
 
 
 def turn(job: Job, on_wait: Callable[[], object]) -> ExitStack:
-    """Wait until no other server starts on its GPUs; closing it lets others start.
+    """Wait until no other server is starting on its GPUs; closing lets others start.
 
-    vLLM measures the free memory while it starts, and would count another's as its own.
+    vLLM measures free memory at startup, and would count another server's as its own.
     """
     held = ExitStack()
     for gpu in sorted(job.seat.gpus) if job.seat else ():  # always in the same order
@@ -330,7 +330,7 @@ def hold(job: Job) -> None:
     def end(*_: object) -> None:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
-        # Nobody may ask a server that ends, nor start another before it has ended.
+        # No one may query a stopping server, or start another until it is gone.
         with suppress(OSError):
             tell("stopping")
         sys.exit()

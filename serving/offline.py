@@ -30,7 +30,7 @@ SERVER: Mapping[str, str] = {
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
     "VLLM_SERVER_DEV_MODE": "0",
-    # Another front end of the same server, which would not ask for the key as ours does.
+    # The Rust front end would not check the key as ours does.
     "VLLM_USE_RUST_FRONTEND": "0",
     # Otherwise vLLM finds "its" address by opening a socket towards a public one, and its
     # processes then talk to each other over that address.
@@ -47,9 +47,9 @@ SERVER: Mapping[str, str] = {
 """Set in servers only."""
 
 SPINS = "20000"
-"""GOMP_SPINCOUNT: a waiting thread of OpenMP gives its core up soon. Beside other work, spinning
-threads delay the threads that they wait for: on two busy cores a server wrote 1.5 tokens/s in place
-of 39, and a training had 0.6 times its speed."""
+"""GOMP_SPINCOUNT: makes waiting OpenMP threads yield their core quickly. On a busy machine,
+spinning threads delay those they wait for: on two busy cores a server wrote 1.5 tokens/s instead of
+39, and training ran at 0.6 times its usual speed."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

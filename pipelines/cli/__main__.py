@@ -19,13 +19,13 @@ _NO_MEMORY = re.compile(
 
 
 def entry() -> None:
-    """Run the command. A module or memory that is missing is said in one line too."""
-    # What is imported, and a thousand requests in flight, are many live objects: to go through them
-    # after every 700 new ones takes a sixth of a short command and a third of a request.
+    """Run the command; missing modules and lack of memory also get one line."""
+    # Imports and a thousand requests in flight keep many objects alive: scanning them after every
+    # 700 new ones takes a sixth of a short command's time and a third of a request's.
     gc.set_threshold(10_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # What a terminal's encoding lacks is shown as "?", and is no error.
+            # Characters that a terminal cannot encode appear as "?".
             stream.reconfigure(errors="replace")
     try:
         from pipelines.cli.app import main
@@ -43,7 +43,7 @@ def entry() -> None:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether memory was what an error comes from; each library says so in other words."""
+    """Whether an error is due to lack of memory, which each library words differently."""
     if error is None:
         return False
     lacking = isinstance(error, MemoryError) or _NO_MEMORY.search(str(error))

@@ -270,7 +270,7 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
 
 
 def origin_name(origin: str | None) -> str:
-    """The name in Table 7 of a question's `source` in the release, in any spelling.
+    """The Table 7 name for a `source` of the release, however it is spelled.
 
     "SituatedQA_geo" and "situated_qa (temporal)" differ; names beyond the five stay unchanged.
     """

@@ -97,10 +97,10 @@ JUDGE: Final = Column[Any]("judge", "Judge", lambda row: row.part.judge)
 """For all rows that belong to a part."""
 
 RULES: Final = (
-    "Expected behaviour is over queries with a gold type, answer recall over those that have one "
-    "right answer, factual grounding the mean over answers of the share of supported sentences "
-    "among those with factual information (section 4). An answer that could not be read counts as "
-    "none of these; a verdict that could not be read counts nowhere. Both have their columns."
+    "Expected behaviour is over queries with a gold type, and answer recall over queries with one "
+    "right answer. Factual grounding is an answer's share of supported sentences among its factual "
+    "ones, averaged over answers (section 4). An unreadable answer scores 0 on all three; an "
+    "unreadable verdict is left out. Both are counted in their own columns."
 )
 
 
@@ -204,8 +204,8 @@ def types(made: Sequence[Part]) -> Table:
         ],
         quoted=TABLE_4,
         notes=(
-            "Accuracy is over queries with a gold type, unreadable ones as not right. In brackets "
-            "95 % Wilson intervals.",
+            "Accuracy is over queries with a gold type; unreadable ones count as wrong. "
+            "Brackets: 95 % Wilson intervals.",
             f"'{MAJORITY}' reads nothing and always predicts the most frequent type of these data; "
             f"a classifier must do better. '{BY_FORM}' only sees whether the question asks for yes "
             "or no; in CONFLICTS, those questions come from one collection. "
@@ -332,10 +332,10 @@ def answers(made: Sequence[Part]) -> Table:
             RULES,
             "In brackets 95 % intervals: Wilson of expected behaviour and answer recall, t of "
             "factual grounding.",
-            "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "
-            "these tokens and those of the explanation before it.",
-            "The paper's answers are of larger models, judged by another one. Figures of two "
-            "judges cannot be compared; the paper's rows are here for orientation.",
+            "Cut by tokens: answers that reached --answer-tokens, plus the explanation's limit in "
+            "the taxonomy-aware strategy.",
+            "The paper's answers come from larger models and another judge. Figures of different "
+            "judges are not comparable; the paper's rows are for reference.",
         ),
     )
 
@@ -409,7 +409,7 @@ def _untyped(results: Sequence[QueryResult]) -> int:
 
 
 def problems(result: QueryResult) -> Iterator[Problem]:
-    """Parts of a query without a value, in the order in which they were asked for."""
+    """The parts of a query that have no value, in the order they were requested."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
         return

@@ -33,8 +33,8 @@ async def conrag(
         retrieved: Passages, the best first; at most `depth` are used.
         judge: Tags them.
         settings: All parameters.
-        generator: The language model that writes, and sorts if the settings say so; None uses the
-            template. The stance is computed from the tags, whoever sorts.
+        generator: The language model that writes, and also sorts if the settings say so; None uses
+            the template. Either way, the stance comes from the tags.
         question: Whether the query is a question, which needs a generator; see
             `pipelines.conrag.generation`.
 
@@ -73,7 +73,7 @@ async def conrag(
         model_stance=written.stance,
         evidence=table,
         clusters=analysis.clusters,
-        # Disagreement between passages is read off the table, never off the model's text about it.
+        # The table alone decides whether passages disagree, never the model's text.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
         cut=written.cut or first.cut,
@@ -126,7 +126,7 @@ async def tag(
 
 
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
-    """The judgement that decides for a passage, among those on the parts of an answer.
+    """The judgement to use for a passage, out of those on the parts of an answer.
 
     The paper's query is one statement, so the paper has no rule for this (ConRAG, section 2). The
     surest judgement that takes a side decides, so that weak support cannot hide a sure

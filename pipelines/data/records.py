@@ -38,7 +38,7 @@ CALLED: Final = {
 }
 """Field names of a record in RAGAS, TruLens, Haystack and DeepEval -> our names.
 
-Earlier names take precedence: DeepEval's `context` is what should have been retrieved.
+Earlier names take precedence: DeepEval's `context`, the ideal retrieval, comes last.
 """
 
 DOCUMENT_CALLED: Final = dict.fromkeys(("content", "page_content", "contents"), "text")
@@ -90,7 +90,7 @@ Documents = Annotated[NonEmpty[Document], AfterValidator(_with_distinct_ids)]
 
 
 def called_in(record: Mapping[str, Any]) -> dict[str, str]:
-    """`CALLED`; but `answer` beside `responses` is not one of them."""
+    """`CALLED`, without names for `response` beside `responses`."""
     several = "responses" in record
     return {name: ours for name, ours in CALLED.items() if ours != "response" or not several}
 

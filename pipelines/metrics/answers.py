@@ -49,7 +49,7 @@ _CLOSED = (
     "and|or|in|of|is|was|are|were|has|had|as|for|on|at|to|from|by|with|not|than|the|vs|which|who|"
     "that|but|major|minor|flat|sharp|positive|negative"
 )
-"""Words that take no article, or after which "a" is a key or a blood group."""
+"""Words before which "a" is not an article but a letter, key or blood group."""
 _LETTER = re.compile(
     rf"(?P<before>\b(?i:{_LETTERED})[ -])[Aa]\.?(?![\w'&+#]|\.\w|-(?!\w))"  # the A-Team
     r"|(?<=\w-)[Aa]\.?(?![\w'&+#-]|\.\w)"  # Division I-A

@@ -1,7 +1,7 @@
 """Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2).
 
-A detector is a run: its name, everything that decides its results, and how it makes one. Models are
-loaded at the first example that is still to be done.
+A detector is a run: its name, the config that decides results, and a function that scores examples.
+Models are loaded at the first unfinished example.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -79,7 +79,7 @@ def tagger(folder: TaggerFolder) -> Run:
 
 
 def ablation(client: Client) -> Run:
-    """Arguments left out, by log-probabilities of a server."""
+    """Loss without each argument, measured by a server."""
 
     async def find(example: NpovExample) -> Found:
         return await by_ablation(example, client.log_probabilities)
@@ -135,11 +135,11 @@ TRAINING: Final = (
 """Training sets: template responses alone, then with annotated ones; each adds one thing."""
 
 HELD_BACK: Final = 5
-"""One in this many of the train and dev topics is held back for watching."""
+"""One in this many train and dev topics is held out for validation."""
 
 
 def divided(study: Study, training: Training) -> tuple[Sequence[Topic], Sequence[Topic]]:
-    """Topics to learn from, and to watch: train and dev, or both together, split by the seed."""
+    """Training and validation topics: train and dev, or both pooled and split by the seed."""
     if not training.with_dev:
         return study.topics["train"], study.topics["dev"]
     order = sorted((*study.topics["train"], *study.topics["dev"]), key=lambda topic: topic.topic)
@@ -156,7 +156,7 @@ def tuned_classifiers(
     The annotation-free one learns from the generator's examples (NPOV, appendix B.1).
     """
     annotated, people = by_topic(found, study.all_topics), peoples_responses(study)
-    model = cache(study.model.load)  # once for all of them, and never if all are tuned
+    model = cache(study.model.load)  # loaded once, and only if one must be tuned
     made: dict[str, list[Path]] = {}
     for training in TRAINING:
         files: list[Path] = []

@@ -12,10 +12,10 @@ A file of annotated responses has one JSON object per line: the fields of an exa
                                tells which words are wrong if an argument is taken away
     votes                      if several people annotated it, their labels by name:
                                {"ann": {"hallucination": "none", "coverage": "full"}, ...}; the
-                               line's own labels count, and these are compared with them
+                               line's labels are the truth, which votes are compared with
 
-A quote must occur exactly once, in the response or among the arguments: with white space
-normalised, otherwise unchanged. Lines without quotes count for whole responses, not for words.
+A quote must occur exactly once in the response or the arguments; only white space may differ.
+Lines without quotes are used to evaluate whole responses, but not words.
 """
 
 import json
@@ -217,13 +217,13 @@ _SPEECH = re.compile(
 def what_is_said(sentence: str) -> str:
     """A sentence without its speaker: "Critics say that it is dear" becomes "it is dear".
 
-    Otherwise a tagger would judge whether an argument supports that critics say so.
+    Otherwise a tagger would judge whether an argument shows that critics say so.
     """
     return _SPEECH.sub("", sentence)
 
 
 def words_read(example: NpovExample) -> Words:
-    """Content words for detectors without tokens: every word is a word of one token, the text."""
+    """Content words for detectors without a tokenizer: the whole text counts as one token."""
     prompt, response = npov_prompt(example), as_read(example.response)
     text, base = prompt.text + response, len(prompt.text)
     whole = [(0, len(text))]
@@ -315,7 +315,7 @@ class _Line(_Given):
             (self.coverage, self.uncovered, "uncovered"),
         ):
             if error == "none" and quotes:
-                raise ValueError(f"'{named}' has quotes of an error, but there is said to be none")
+                raise ValueError(f"'{named}' quotes an error, but its label is none")
         return self
 
 
@@ -380,6 +380,6 @@ def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
     ]
     if len(places) != 1:
         times = f"{len(places)} times" if places else "nowhere"
-        raise ValueError(f"the quote '{quote}' stands {times}; quote what stands once")
+        raise ValueError(f"the quote '{quote}' occurs {times}; quote a unique passage")
     number, start = places[0]
     return number, (start, start + len(quote))

@@ -50,10 +50,10 @@ def table_topic(name: str) -> str | None:
     """The topic of Table 4 that a name or title refers to; None outside the table.
 
     A title refers to a topic if it has all words of its name or of a variant: "Should zoos exist?"
-    is Zoos. Endings, order, function words, case and punctuation are ignored. So a narrower debate
-    counts as the topic that it is part of, and does not take its arguments to another split. Of
-    several topics the one with the most words counts. A variant of one word ("Drones") must be the
-    whole name.
+    is Zoos. Endings, order, function words, case and punctuation are ignored. A narrower debate
+    thus counts as the topic it belongs to, which keeps their arguments in one split. If several
+    topics match, the one with the most words wins. A one-word variant ("Drones") must be the whole
+    name.
     """
     whole = _by_letters().get(_letters(name))
     if whole is not None:
@@ -66,7 +66,7 @@ def table_topic(name: str) -> str | None:
 
 
 def split_of(topic: str) -> Split:
-    """A topic's split in Table 4; outside the table by a hash of its name, in the same shares."""
+    """A topic's split in Table 4, or one chosen by a hash of its name, in the same shares."""
     name = table_topic(topic)
     if name is None:
         number = int.from_bytes(sha256(_letters(topic).encode()).digest())
@@ -116,7 +116,7 @@ class Subject(BaseModel, frozen=True):
 
     @property
     def keys(self) -> set[str]:
-        """Keys that no other topic has: its question and its name, by any of the site's names."""
+        """Keys unique to the topic: its question, and one form of its name for all variants."""
         keys = {f"question {in_words(self.question)}"}
         return keys if self.topic is None else keys | {f"topic {topic_key(self.topic)}"}
 
@@ -127,8 +127,8 @@ def by_topic(
     """Annotated responses by their topics, found by name or question.
 
     Raises:
-        InputError: A response has none of the topics, so that it is unknown whether it may be
-            learned from, and which of the topic's arguments it leaves unused.
+        InputError: A response matches no topic, so it is unknown whether it may be used for
+            training, and which arguments it leaves unused.
     """
     names = {
         key: topic.topic
@@ -141,8 +141,8 @@ def by_topic(
         name = next((names[key] for key in sorted(subject.keys) if key in names), None)
         if name is None:
             raise InputError(
-                f"the annotated response '{response.id}' is of no topic of --data: its question is "
-                f"'{response.example.question}'; add the topic, or leave the response out"
+                f"the annotated response '{response.id}' matches no topic in --data: its question "
+                f"is '{response.example.question}'; add the topic, or leave the response out"
             )
         responses.setdefault(name, []).append(response)
     return responses
@@ -194,7 +194,7 @@ def retrieve(
     if not 1 <= per_side <= most:
         raise InputError(
             f"the topic '{topic.topic}' has {len(topic.pro)} arguments for and "
-            f"{len(topic.con)} against; of each side {per_side} cannot be taken, but 1 to {most}"
+            f"{len(topic.con)} against; take 1 to {most} of each side, not {per_side}"
         )
     pro, con = topic.pro[:per_side], topic.con[:per_side]
     if seed is not None:

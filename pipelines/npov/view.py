@@ -22,13 +22,13 @@ THRESHOLD = 0.99
 than a hundredth of a response word's salience."""
 
 LOSES_NOTHING = 1.0
-"""Error by ablation from which they are marked: no sentence loses anything without the argument, or
-the sentence loses nothing without any argument."""
+"""The same threshold for ablation: leaving the argument out costs no sentence anything, or leaving
+out any one argument costs the sentence nothing."""
 
 NATS = (
     "Nats are the log-probability that words of a sentence lose on average without an argument. A "
-    "sentence has those of the argument that it rests on most, an argument those of the sentence "
-    "that rests on it most; an error is 1 less the least."
+    "sentence is scored by the argument it rests on most, an argument by the sentence that rests "
+    "on it most; an error is 1 minus the lowest."
 )
 """An explanation of scores by ablation, for readers."""
 

@@ -26,7 +26,7 @@ def environment() -> Environment:
     """Templates of the report, with everything escaped and made visible."""
 
     def finalize(value: Any) -> Any:
-        # Markup is a subclass of str: what is HTML already passes as it is.
+        # Markup, a subclass of str, is HTML already: it passes unchanged.
         return visible(value) if type(value) is str else value
 
     made = Environment(

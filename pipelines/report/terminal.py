@@ -34,16 +34,16 @@ TEXT_SHOWN: Final = 300
 
 
 def show(console: Console, made: Iterable[Block]) -> None:
-    """Print blocks; pictures and what the page folds away are left to it.
+    """Print blocks, except pictures and folded content.
 
-    Nothing in them steers the terminal, if the console has `emoji=False`.
+    Text cannot affect the terminal if the console has `emoji=False`.
     """
     for block in drawn(made):
         console.print(block)
 
 
 def drawn(made: Iterable[Block]) -> Iterator[RenderableType]:
-    """Blocks for rich; a heading only if what it is about is shown."""
+    """Blocks for rich; a heading only if something under it is shown."""
     heading = ""
     for block in made:
         if isinstance(block, texts.Heading):
@@ -201,7 +201,7 @@ def _relation(cell: Cell | None) -> str:
 
 
 def _why(matrix: Matrix) -> Iterator[str]:
-    """What a document says of a claim, and why, where the judge says it."""
+    """Verdicts of documents on claims, with the judge's reasons, if any."""
     for row in matrix.rows:
         for source, cell in zip(matrix.sources, row.cells, strict=True):
             if cell is None or not (cell.span or cell.quote or cell.reasoning):

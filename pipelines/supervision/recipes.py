@@ -28,8 +28,8 @@ from pipelines.supervision.views import views
 class Release:
     """How pairs are made of a release that is cut into halves by text.
 
-    The key of an item puts it into its half; `shows` gives every other text that it shows,
-    `documents` those that are whole texts. No pair may show what `pairs` is given last.
+    An item's key decides its half; `shows` gives all its other texts, `documents` those that are
+    whole texts. No pair may show what the last argument of `pairs` reserves.
     """
 
     read: Callable[[Path], Sequence[Any]]
@@ -144,7 +144,7 @@ def build(
         release, chosen = HALVES[name], _in_part(name, of_release, part)
         pairs += release.pairs(chosen, _generator(seed, name), reserved)
         whole = (text for item in chosen for text in release.documents(item))
-        # Not left to the end: a copy with a name exchanged would not be known for what is reserved.
+        # Filter now: once a name is exchanged, a copy no longer matches the reserved text.
         documents += [text for text in whole if text not in reserved]
     if settings.own_sentences:
         pairs += passages.own_sentences(documents, _generator(seed, "own-sentences"))
@@ -152,7 +152,7 @@ def build(
     kept = reserved.trainable(dict.fromkeys([*given, *claims.trainable(pairs)]))
     lost = len({*given, *pairs}) - len(kept)
     if lost:
-        notes.append(f"{lost:,} pairs show a text that is kept back; they are left out.")
+        notes.append(f"{lost:,} pairs contain a reserved text and are left out.")
     left_out = settings.leave_out or ()
     _refuse_unknown(left_out, kept)
     made = [pair for pair in kept if pair.source not in left_out]
@@ -178,7 +178,7 @@ def _read_halves(
 def _reserved(
     items: Mapping[str, Sequence[Any]], part: Split, measured: Sequence[LabelledPair]
 ) -> ReservedTexts:
-    """What no pair of a part may show: texts of other parts, and premises to measure with."""
+    """Texts that no pair of a part may show: other parts' texts and evaluation premises."""
     shown = [
         text
         for name, of_release in items.items()
@@ -194,7 +194,7 @@ def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None
     for source in named:
         if source not in sources:
             raise InputError(
-                f"no pair has the source '{source}' that is named; there are "
+                f"no pair has the source '{source}'; the sources are: "
                 f"{', '.join(sorted(sources)) or 'none'}"
             )
 

@@ -30,7 +30,7 @@ _SOUGHT = (
 _ANY = r"(?:(?!(?:is|was|are|were|has|had|gave|by)\b)\S+ ){0,3}?"
 _THE_SOUGHT = rf"{_ANY}{_SOUGHT}(?: needed| required| necessary)?"
 _IN = rf"(?:(?: (?:in|from|by|with|within|on|based on|using|according to|given) {SOURCES}){{1,2}})"
-# A continuation: neither a separate clause nor something that the sources do say.
+# The rest of a clause, up to a word that starts another clause or an answer.
 _MORE = (
     r"(?:(?! (?:but|although|though|however|while|yet|because|only|except|instead|"
     r"and (?:it|he|she|they|that|this|there))\b).)*"

@@ -59,9 +59,9 @@ TABLE_1: Final = quote(
 class Source:
     """How a source is read: its records from released files, and a question from a record, if any.
 
-    For messages, `files` describes the files. Examples are constructed, with `random` documents in
-    those without conflict, or taken as released unless `built`. Sources that are `halved` have a
-    training half to learn from.
+    `files` describes the files in messages. If `built`, examples are constructed, with `random`
+    random documents in those without conflict; otherwise taken as released. If `halved`, a source
+    has a training half.
     """
 
     records: Callable[..., Sequence[Any]]
@@ -129,7 +129,7 @@ def build(
     """The examples of all sources, in their order.
 
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
-    without conflict whose irrelevant documents are the question's noise, and so on its topic.
+    without conflict whose irrelevant documents are the question's own noise, hence on topic.
 
     The seed decides random documents, their order, and which questions are drawn if a source's part
     (`part_of`) has more than `most`. Random documents come from the whole half of their question.
