@@ -8,7 +8,7 @@
     print(found.result.cs_c, found.result.both_sides)
 
 Every function has an async twin whose name starts with "a": `contested.ascore`. Documents are plain
-texts, or a mapping from names to texts. A notebook shows a result as the HTML page does. `except
+texts, or a mapping from names to texts. A notebook shows a result as an HTML page. `except
 contested.Error` catches the errors that a user can fix; their messages are one line.
 """
 
@@ -101,7 +101,7 @@ WIDTH: Final = 100
 class Found(Generic[ResultT]):
     """A `result` with all its details, and its cost in one line.
 
-    It prints as the command does; a notebook shows it as the HTML page does.
+    It prints as the command does; a notebook shows it as an HTML page.
     """
 
     result: ResultT
@@ -114,10 +114,10 @@ class Found(Generic[ResultT]):
 
         from pipelines.report.terminal import show
 
-        said = io.StringIO()
+        output = io.StringIO()
         (example,) = self._view().examples
-        show(Console(file=said, width=WIDTH, emoji=False), example.blocks())
-        return said.getvalue().rstrip()
+        show(Console(file=output, width=WIDTH, emoji=False), example.blocks())
+        return output.getvalue().rstrip()
 
     def _repr_html_(self) -> str:
         from pipelines.report.explorer import render
@@ -304,7 +304,7 @@ async def acheck(
 
     Args:
         question: The question that the response answers.
-        pro: Arguments for it that the response was written from, at least one.
+        pro: Arguments for it, at least one, that the response was written from.
         con: Arguments against it.
         response: The response to check.
         **where: Which models to use; see `Where`.
@@ -374,8 +374,8 @@ async def _found(
     given = {name: value for name, value in options.items() if value is not None}
     names = {option.name for option in all_options(task.options)}
     for name in given.keys() - names:
-        meant = [f"; did you mean '{near}'?" for near in get_close_matches(name, names, 1)]
-        raise TypeError(f"there is no argument '{name}'{''.join(meant)}")
+        hints = [f"; did you mean '{near}'?" for near in get_close_matches(name, names, 1)]
+        raise TypeError(f"there is no argument '{name}'{''.join(hints)}")
     if "endpoint" in given:
         given["endpoint"] = [given["endpoint"]]
     chosen = made(task.options, given)

@@ -29,18 +29,18 @@ def shipped_adapter() -> Path:
 
 
 def add_adapter(model: Any, rank: int, further: Path | None = None) -> Any:
-    """Put adapters into every linear layer of a classifier, in place; gives peft's view of it.
+    """Put adapters into every linear layer of a classifier, in place; returns peft's view of it.
 
-    They and the classifier's head are trained, all else is frozen. An adapter is added as it is
-    (alpha = rank), so that its learning rate does not depend on its rank. The folder `further` has
-    an adapter of the same base to begin with.
+    Only they and the classifier's head are trained. Adapters are not scaled (alpha = rank), so that
+    the learning rate does not depend on the rank. `further` is the folder of an adapter of the same
+    base to start from.
     """
     from peft import LoraConfig, PeftModel, get_peft_model
 
     if further is not None:
         return PeftModel.from_pretrained(model, str(further), is_trainable=True)
-    every = {"task_type": "SEQ_CLS", "target_modules": "all-linear"}
-    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, **every))
+    options = {"task_type": "SEQ_CLS", "target_modules": "all-linear"}
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, **options))
 
 
 def save_adapter(adapter: Any, base: Path, folder: Path) -> None:
@@ -75,7 +75,7 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
     check_files(base)
     if sha256_of(base / BASE) != known.get("base_sha256"):
         raise TaggerError(
-            f"{base} is not the model that the adapter in {adapter} was trained on; name that one"
+            f"{base} is not the model that the adapter in {adapter} was trained on; name that model"
         )
     try:
         with new_folder(out) as staged:
@@ -107,7 +107,7 @@ def _write_merged(base: Path, adapter: Path, out: Path) -> None:
         use_safetensors=True,
         ignore_mismatched_sizes=True,  # a head with another number of labels, which is replaced
     )
-    # In doubles: rounded to halves, the weights and so their digest are the same on every machine.
+    # In doubles: once rounded to fp16, weights and digest are then the same on every machine.
     whole = PeftModel.from_pretrained(model, str(adapter)).double().merge_and_unload()
     halved = {name: part.half() for name, part in whole.state_dict().items()}
     whole.save_pretrained(out, state_dict=halved)

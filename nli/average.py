@@ -1,6 +1,6 @@
 """Averages of a tagger's weights before and after it was trained further.
 
-They keep what both know: Wortsman et al., "Robust fine-tuning of zero-shot models" (CVPR 2022).
+These keep what both know: Wortsman et al., "Robust fine-tuning of zero-shot models" (CVPR 2022).
 
     python -m nli.average BEFORE AFTER SHARE OUT
 """
@@ -22,25 +22,25 @@ def average(before: Path, after: Path, share: float, out: Path) -> None:
 
     Args:
         before: Folder of the tagger that training began with.
-        after: Folder of the one that it ended with; all but the weights is taken from here.
+        after: Folder of the tagger that it ended with; everything but the weights comes from here.
         share: In [0, 1].
         out: A new folder.
 
     Raises:
-        TaggerError: A folder is no tagger's, the two differ in shape or in the order of labels,
-            the share is out of range, or the new folder exists.
+        TaggerError: A folder does not hold a tagger, the two differ in shape or in the order of
+            labels, the share is out of range, or the new folder exists.
     """
     if not 0 <= share <= 1:
-        raise TaggerError(f"{share} is no share; name a number from 0 to 1")
+        raise TaggerError(f"{share} is not a share; give a number from 0 to 1")
     if label_order(check_folder(before)) != label_order(check_folder(after)):
-        raise TaggerError(f"{before} and {after} order their labels differently; take one family")
+        raise TaggerError(f"{before} and {after} order their labels differently; take related ones")
     from safetensors.torch import load_file, save_file
 
     old, new = load_file(before / WEIGHTS), load_file(after / WEIGHTS)
     if {name: part.shape for name, part in old.items()} != {
         name: part.shape for name, part in new.items()
     }:
-        raise TaggerError(f"{before} and {after} have other weights; take one that began with it")
+        raise TaggerError(f"{before} and {after} differ in shape; name one trained from the other")
     mixed = {
         name: (share * part.float() + (1 - share) * old[name].float()).half()
         for name, part in new.items()

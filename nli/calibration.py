@@ -1,7 +1,7 @@
 """Calibrated probabilities: temperature, isotonic regression, and the curve for a threshold.
 
-All that is fitted, not trained, to turn window logits into a tag stands in one file beside the
-weights, `calibration.json`.
+Everything that is fitted, rather than trained, to turn window logits into a tag is in one file
+beside the weights, `calibration.json`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ def softmax(logits: ArrayLike, temperature: float = 1.0) -> Floats:
 def maximum(window_probabilities: ArrayLike) -> Floats:
     """Strongest support and strongest refute over the windows; irrelevant gets the rest.
 
-    Where the two exceed 1 together (a premise that does both) nothing is left, and they are
+    If the two add up to more than 1 (a premise that does both), nothing is left, and they are
     normalised. This is how sentence-level NLI is commonly read at document level (SummaC_ZS, Laban
     et al. 2022, takes the maximum over the source as well).
     """
@@ -73,7 +73,7 @@ AGGREGATIONS: dict[Aggregation, Callable[[ArrayLike], Floats]] = {
     "noisy-or": noisy_or,
 }
 """Each takes the (w, 3) probabilities of w >= 1 windows, in the order of `LABELS`, and gives the
-(3,) probabilities of the whole, which sum to 1. One window is given back as it is."""
+(3,) probabilities of the premise, which sum to 1. A single window is returned unchanged."""
 
 
 def _rows(window_probabilities: ArrayLike) -> Floats:
@@ -99,7 +99,7 @@ class Calibration(BaseModel):
         temperature: Divides logits before the softmax; above 1 makes probabilities less sure.
         isotonic: Per label, the knots from raw to calibrated probability.
         aggregation: How the windows of a premise are joined.
-        learned: Always None: a third aggregation's coefficients, in files of earlier versions.
+        learned: Always None; files of earlier versions have the key, for a third aggregation.
         window_tokens: Maximum tokens of a premise's window, without hypothesis and special tokens.
         overlap: Sentences that consecutive windows share.
         risk: Curve for a cascade's threshold (conformal risk control); None if there were no pairs
@@ -148,7 +148,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
 
     Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks (2017), section 4.2. One
     number for all classes, so the order of a pair's probabilities, and with it the label, stays.
-    The logits, (n, 3), and the labels, (n,), are of pairs that were not trained on.
+    Logits, (n, 3), and labels, (n,), must come from pairs that were not trained on.
 
     Raises:
         TaggerError: No pairs are given.
@@ -171,8 +171,8 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
     Zadrozny and Elkan: Transforming Classifier Scores into Accurate Multiclass Probability
     Estimates (2002). Equal probabilities get their mean. No calibrated probability is nearer to 0
-    or 1 than 1 / (n + 2): n pairs cannot show more. The probabilities, (n, 3), and the labels,
-    (n,), some of which may not occur, are of pairs that were not trained on.
+    or 1 than 1 / (n + 2): n pairs cannot show more. Probabilities, (n, 3), and labels, (n,), must
+    come from pairs that were not trained on; not every label need occur.
 
     Raises:
         TaggerError: No pairs are given.
@@ -192,7 +192,7 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
 
 def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Floats:
-    """Send each label's probability along its line, then make each row of (n, 3) sum to 1 again."""
+    """Map each label's probability by its line, then make each row of (n, 3) sum to 1 again."""
     rows = np.asarray(probabilities, dtype=np.float64)
     columns = [
         np.interp(rows[:, column], *np.array(lines[label]).T) for column, label in enumerate(LABELS)
@@ -215,8 +215,8 @@ def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCur
     """Count kept and wrong labels at the confidences that occur, at most 500 of them.
 
     The lowest and the highest confidence, in [0, 1], are always among the points; points left out
-    between can only raise a threshold chosen from the curve. Nothing was fitted on these pairs;
-    `correct` says whether each pair's label is the gold one.
+    between can only raise a threshold chosen from the curve. Nothing may have been fitted on these
+    pairs; `correct` says whether each pair's label is the gold one.
     """
     ranked = sorted(zip(confidences, correct, strict=True), reverse=True)
     points: list[RiskPoint] = []
@@ -233,7 +233,7 @@ def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCur
 
 
 def read(folder: Path) -> Calibration | None:
-    """The calibration of a tagger's folder; None without a file, and probabilities are then raw.
+    """The calibration of a tagger's folder; None without a file: probabilities then stay raw.
 
     Raises:
         TaggerError: The file is damaged, or was fitted to other weights than those in the folder.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEncoder":
     """The model that training begins with: the encoder, with a classifier for three labels.
 
-    The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
-    outputs are not the three labels, by name, gets a new output layer.
+    The classifier of an earlier tagger is kept, with its outputs in the order of `LABELS`. If their
+    names are not those of the three labels, it gets a new output layer.
 
     Raises:
         TaggerError: The folder holds no usable encoder.
@@ -56,7 +56,7 @@ def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEnc
 
 
 def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[int]:
-    """Tokens of each pair as the model reads it."""
+    """Numbers of tokens of the pairs as the model reads them, possibly cut."""
     read = model.tokenizer(
         [pair.premise for pair in pairs],
         [pair.hypothesis for pair in pairs],
@@ -67,12 +67,12 @@ def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[
 
 
 def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put a classifier's three outputs into the order of `LABELS`, or start them anew."""
+    """Put a classifier's three outputs into the order of `LABELS`, or initialise them."""
     import torch
 
     architectures = before.get("architectures") or [""]
     if not str(architectures[0]).endswith("ForSequenceClassification"):
-        return  # no classifier before: all of it is new
+        return  # there was no classifier, so it is new
     output = [module for module in model.modules() if isinstance(module, torch.nn.Linear)][-1]
     try:
         order = label_order(before)

@@ -10,5 +10,5 @@ class TaggerError(Exception):
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether a library failed: an `Exception`, or a panic of its Rust code, which is not one."""
+    """Whether a library failed, by an `Exception` or a panic of Rust code, which is not one."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"

@@ -38,18 +38,18 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 def read_whole(file: Path) -> bytes:
     """The bytes of a file or pipe, unpacked if its name ends in ".gz".
 
-    A named pipe without a writer is empty; it is not waited for.
+    A named pipe without a writer counts as empty, without waiting for one.
 
     Raises:
         OSError: It cannot be read, is a device, or has more than `LARGEST_MB`.
-        EOFError, zlib.error: It is not whole gzip data.
+        EOFError, zlib.error: It is not complete gzip data.
     """
     large = OSError(errno.EFBIG, f"it has more than {LARGEST_MB:,} MB")
     with open(file, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as raw:
-        about = os.fstat(raw.fileno())
-        if not (stat.S_ISREG(about.st_mode) or stat.S_ISFIFO(about.st_mode)):
+        status = os.fstat(raw.fileno())
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
             raise OSError(errno.EINVAL, "it is a device")
-        if about.st_size >> 20 > LARGEST_MB:
+        if status.st_size >> 20 > LARGEST_MB:
             raise large
         os.set_blocking(raw.fileno(), True)
         content = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
@@ -64,7 +64,7 @@ def write_whole(file: Path, content: bytes) -> None:
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         fresh.unlink(missing_ok=True)
-        with fresh.open("xb") as stream:  # new: not through a link of that name
+        with fresh.open("xb") as stream:  # a new file, not one that a link leads to
             stream.write(content)
         fresh.replace(file)
     finally:
@@ -74,7 +74,7 @@ def write_whole(file: Path, content: bytes) -> None:
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `out` once it is whole, and goes if that fails.
+    """A folder to write into, which is renamed to `out` at the end, or removed on failure.
 
     Raises:
         TaggerError: `out` exists.
@@ -147,11 +147,11 @@ def check_files(folder: Path) -> dict[str, Any]:
 
 
 def folder_digest(folder: Path) -> str:
-    """What identifies a tagger: SHA-256 (hex) over the names and digests of its deciding files.
+    """The identity of a tagger: SHA-256 (hex) over names and digests of its deciding files.
 
     One line per file, `SHA256  NAME` as `sha256sum` prints it, sorted by name, so anyone can
-    compute it without this program. The folder's place and dates do not enter, nor do files that
-    only describe it (a card, training arguments).
+    compute it without this program. The folder's location and dates do not matter, nor do files
+    that only describe it (a card, training arguments).
 
     Raises:
         TaggerError: A file cannot be read.
@@ -160,7 +160,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """The digest without the calibration: a calibration belongs to these weights."""
+    """The digest without the calibration, by which a calibration names its weights."""
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 
@@ -173,7 +173,7 @@ def sha256_of(file: Path) -> str:
         raise _unreadable(file, error) from error
 
 
-@lru_cache(maxsize=64)  # a page asks for every task which tagger there is
+@lru_cache(maxsize=64)  # a page looks up the tagger for every task
 def _sha256(file: Path, *_state: int) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -203,7 +203,7 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def _check_modules(folder: Path) -> None:
-    """Refuse a sentence-transformers folder with further modules: they would be lost."""
+    """Refuse a sentence-transformers folder with more modules, which would be ignored."""
     file = folder / "modules.json"
     if not file.is_file():
         return
@@ -217,7 +217,7 @@ def _check_modules(folder: Path) -> None:
         others = ", ".join(filter(None, paths))
         raise TaggerError(
             f"{file} names modules besides the transformer itself ({others});"
-            " a cross-encoder whose logits come from its transformer alone is needed"
+            " use a cross-encoder whose logits come from its transformer alone"
         )
 
 

@@ -39,7 +39,7 @@ _NAMELESS = re.compile(r"label_?\d+", re.IGNORECASE)
 
 
 def label_of(name: str) -> Label | None:
-    """The label that a name stands for, if any; case, spaces and punctuation do not count.
+    """The label that a name stands for, if any; case, spaces and punctuation are ignored.
 
     Known names are those of SNLI and MultiNLI (entailment, contradiction, neutral), of FEVER
     (SUPPORTS, REFUTES, NOT ENOUGH INFO), of SciFact (SUPPORT, CONTRADICT) and their inflections.
@@ -54,8 +54,8 @@ def label_order(config: Mapping[str, Any]) -> tuple[Label, Label, Label]:
     `label2id` where that is missing) and never assumed.
 
     Raises:
-        TaggerError: Names are missing, not three, placeholders (`LABEL_0`), unknown, or two for one
-            label.
+        TaggerError: The names are missing, not three, placeholders (`LABEL_0`) or unknown, or two
+            mean the same label.
     """
     names = _names(config)
     if any(_NAMELESS.fullmatch(name) for name in names):

@@ -28,7 +28,7 @@ class TokenBudget:
 
 
 def token_budget(model: Any, place: "torch.device", most: int) -> int:
-    """Tokens of a batch: the fast number, as far as inner states fit a GPU's free memory.
+    """Most tokens of a batch: the fastest number, or fewer to fit a GPU's free memory.
 
     The longest input has `most` tokens.
     """
@@ -39,7 +39,7 @@ def token_budget(model: Any, place: "torch.device", most: int) -> int:
     if place.type != "cuda":
         return GPU_BUDGET
     config = model.config
-    # The widest layer with its neighbours, and attention of a token to its whole pair.
+    # Per token: the widest layer with its neighbours, and attention to the rest of its pair.
     states = getattr(config, "intermediate_size", 0) + 8 * getattr(config, "hidden_size", 1024)
     attention = 4 * getattr(config, "num_attention_heads", 16) * most
     size = next(model.parameters()).element_size()
@@ -49,15 +49,15 @@ def token_budget(model: Any, place: "torch.device", most: int) -> int:
 
 
 def moved(model: Any, place: "torch.device", folder: Path) -> Any:
-    """The model on a device; a TaggerError where it does not fit."""
+    """The model on a device; TaggerError if it does not fit."""
     try:
         return model.to(place)
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
         raise TaggerError(
-            f"{folder} does not fit into the memory of {place}; end what else computes there, or "
-            "take a smaller tagger"
+            f"{folder} does not fit into the memory of {place}; stop other programs that use it, "
+            "or take a smaller tagger"
         ) from error
 
 
@@ -69,7 +69,7 @@ def out_of_memory(error: RuntimeError) -> bool:
 
 
 def release() -> None:
-    """Give back memory that nothing holds any more. Not from an `except`: its error holds some."""
+    """Free unused memory. Not to be called in an `except` block, whose error holds some."""
     import torch
 
     gc.collect()

@@ -30,7 +30,7 @@ TOKENISED_AT_ONCE = 64
 
 WIDTH_STEP = 16
 """Batches are padded to a multiple of this many tokens."""
-# The limit of a model that names none.
+# The limit assumed for a model that names none.
 _DEFAULT_TOKENS = 512
 
 
@@ -39,7 +39,7 @@ class Encoder:
     """A sequence classifier with three labels, on one device.
 
     Attributes:
-        labels: Labels of the model's own logits 0, 1, 2.
+        labels: Labels of the model's logits 0, 1, 2.
         digest: `folder_digest` of its folder.
         max_tokens: Most tokens of one input: premise, hypothesis and special tokens together.
         special_tokens: How many of these are special tokens.
@@ -105,10 +105,10 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs, (n,); `on_batch` gets the number of further pairs done.
+        """Score pairs, (n,); `on_batch` gets the number of pairs done since the last call.
 
         Equal pairs are scored once. A pair's result is the same, to the last bit, whatever is
-        scored with it: batches of one length have one shape. When memory runs out, batches are
+        scored with it: batches of one width have one shape. When memory runs out, batches are
         halved, in later calls too; that may change last bits.
 
         Returns:
@@ -166,9 +166,9 @@ class Encoder:
     def _scored(
         self, pairs: Iterable[tuple[int, Encoded]]
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Every batch, by the places of its pairs, and its logits, in the model's own order.
+        """The places of each batch's pairs, and its logits, in the order of the model's labels.
 
-        A batch is scored as soon as it is full, the rest at the end.
+        A batch is scored as soon as it is full, incomplete ones at the end.
         """
         waiting: dict[int, list[tuple[int, Encoded]]] = defaultdict(list)
         for place, encoded in pairs:
@@ -215,20 +215,20 @@ class Encoder:
             if self._shape(len(batch[0][0]))[1] == 1:
                 raise TaggerError(
                     f"a pair of {len(batch[0][0]):,} tokens does not fit into the memory of "
-                    f"{self.device}; end what else computes there, or take a smaller tagger"
+                    f"{self.device}; stop other programs that use it, or take a smaller tagger"
                 ) from error
-        # Not in the `except`: there the error still holds what was computed.
+        # Outside the `except` block, where the error would still hold what was computed.
         release()
         return None
 
     def _forward(self, batch: Sequence[Encoded]) -> NDArray[np.float32]:
-        """Logits of one batch, (b, 3), in the model's own order."""
+        """Logits of one batch, (b, 3), in the order of the model's labels."""
         import torch
 
         width, rows = self._shape(len(batch[0][0]))
         tokens = np.full((rows, width), self._tokenizer.pad_token_id or 0, dtype=np.int64)
         segments, mask = np.zeros_like(tokens), np.zeros_like(tokens)
-        # Empty rows repeat the last pair: in another shape sums would be rounded differently.
+        # Empty rows repeat the last pair: in another shape, sums would be rounded differently.
         for row, (ids, types) in enumerate([*batch, *[batch[-1]] * (rows - len(batch))]):
             tokens[row, : len(ids)], segments[row, : len(ids)] = ids, types
             mask[row, : len(ids)] = 1
@@ -243,7 +243,7 @@ class Encoder:
     def _shape(self, length: int) -> tuple[int, int]:
         """Width and rows of every batch with pairs of this many tokens.
 
-        Rows are a power of two, or threads would share them unevenly, and a few would be rounded
+        Rows are a power of two: otherwise threads would share them unevenly and round a few of them
         differently.
         """
         width = min(-(-length // WIDTH_STEP) * WIDTH_STEP, self.max_tokens)
@@ -282,7 +282,7 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
         )
     if not tokenizer.is_fast:
         raise TaggerError(f"{folder} has no fast tokenizer; add its tokenizer.json")
-    # Some tokenizers come with truncation and padding switched on; here nothing is cut silently.
+    # Some tokenizers come with truncation and padding switched on; nothing may be cut silently.
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     plain_text(tokenizer)
@@ -295,7 +295,7 @@ def plain_text(tokenizer: Any) -> None:
 
     backend = tokenizer.backend_tokenizer
     tokenizer.split_special_tokens = backend.encode_special_tokens = True
-    # SentencePiece has them among its pieces, too: a space breaks them.
+    # SentencePiece also has them among its pieces; a space breaks them.
     tokens = [token for token in tokenizer.all_special_tokens if len(token) > 1]
     breaks = [Replace(token, f"{token[0]} {token[1:]}") for token in tokens]
     backend.normalizer = Sequence([*filter(None, [backend.normalizer]), *breaks])
@@ -312,7 +312,7 @@ def most_tokens(model: Any, tokenizer: Any) -> int:
     embeddings = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     padding: int | None = getattr(embeddings, "padding_idx", None)
     if positions is not None and padding is not None:
-        # RoBERTa and its kin count positions from after the padding's.
+        # RoBERTa and similar models count positions from after the padding's.
         positions -= padding + 1
     known = [positions or _DEFAULT_TOKENS, tokenizer.model_max_length]
     return int(min(known))
@@ -350,10 +350,10 @@ def native_precision(place: "torch.device") -> Literal["bf16", "fp16", "fp32"]:
     import torch
 
     if place.type == "cpu":
-        able = torch.cpu.get_capabilities()
-        return "bf16" if able.get("avx512_bf16") or able.get("amx_bf16") else "fp32"
-    # Not torch.cuda.is_bf16_supported(): that is true of cards that only emulate bf16, slowly, and
-    # speaks of the current card.
+        can = torch.cpu.get_capabilities()
+        return "bf16" if can.get("avx512_bf16") or can.get("amx_bf16") else "fp32"
+    # Not torch.cuda.is_bf16_supported(): it is also true for cards that emulate bf16, slowly, and
+    # only asks about the current card.
     if place.type != "cuda" or torch.version.hip or torch.cuda.get_device_capability(place)[0] >= 8:
         return "bf16"
     return "fp16"

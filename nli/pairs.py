@@ -60,7 +60,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
     Fields: premise, hypothesis, label (entailment, SUPPORTS, refute, NOT ENOUGH INFO, ...), source
     and, optionally, group; others are ignored, and so are blank lines.
 
-    The file is UTF-8, under gzip where its name ends in `.gz`.
+    The file is UTF-8, gzipped if its name ends in `.gz`.
 
     Raises:
         TaggerError: The file cannot be read or holds no pairs, or a line is not a pair; the message
@@ -75,7 +75,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
         place = content[: error.start].count(b"\n") + 1
         raise TaggerError(f"{path}:{place}: not UTF-8; save the file as UTF-8") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise TaggerError(f"{path} is not whole gzip data ({error}); fetch it again") from error
+        raise TaggerError(f"{path} is not complete gzip data ({error}); fetch it again") from error
     except OSError as error:
         raise TaggerError(f"{path} cannot be read ({error.strerror}); name another file") from error
     pairs: list[LabelledPair] = []

@@ -22,13 +22,13 @@ class TrainingSettings(BaseModel):
     Attributes:
         base: Folder of the model to start from: an encoder, or an earlier tagger.
         adapter: Rank of the adapters that are trained in place of the base; None trains the base.
-        further: An adapter to begin with, of the same base and rank.
+        further: An adapter of the same base and rank to start from.
         epochs: A fraction is allowed.
         learning_rate: Reached after `warmup_steps`; it falls linearly to zero at the end.
-        max_tokens: Within what the encoder reads.
-        repeats: Source -> how often its pairs come in every pass (default 1). With 0.5 every pass
-            draws half of them anew.
-        checkpoints: A kill costs at most this part of the training.
+        max_tokens: Lowered to the encoder's own limit if above it.
+        repeats: Source -> how often each pass uses its pairs (default 1). With 0.5 each pass draws
+            a new half of them.
+        checkpoints: With n of them, a kill costs at most an nth of the training.
         seed: For the order of pairs and the new classifier's weights.
     """
 
@@ -48,7 +48,7 @@ class TrainingSettings(BaseModel):
     ] = None
     epochs: Annotated[float, Field(gt=0, description="Passes over the pairs.")] = 2.0
     learning_rate: Annotated[
-        float, Field(gt=0, description="Its peak (default: 1e-4; of adapters 4e-4).")
+        float, Field(gt=0, description="Its peak (default: 1e-4, or 4e-4 for adapters).")
     ] = Field(default_factory=lambda known: 4e-4 if known.get("adapter") else 1e-4)
     warmup_steps: Annotated[int, Field(ge=0)] = 100
     batch_tokens: Annotated[
@@ -91,7 +91,7 @@ def batches(
 def told(
     settings: TrainingSettings, pairs: Sequence[LabelledPair], dev: Sequence[LabelledPair]
 ) -> str:
-    """What there is to train on, in two sentences."""
+    """The pairs of a training run, in two sentences."""
     takes = [settings.repeats.get(pair.source, 1) for pair in pairs]
     words = sum(
         len(f"{pair.premise} {pair.hypothesis}".split()) * times
@@ -101,7 +101,7 @@ def told(
         f"{len(pairs):,} pairs from {len({pair.source for pair in pairs})} sources, "
         f"{sum(takes):,.0f} a pass, {settings.epochs:g} passes: "
         f"{round(sum(takes) * settings.epochs):,} pairs, {round(words * settings.epochs):,} words. "
-        f"Watched by {len(dev):,} pairs."
+        f"Validated on {len(dev):,} pairs."
     )
 
 

@@ -18,7 +18,7 @@ class RiskPoint(BaseModel):
 
 
 class RiskCurve(BaseModel):
-    """Kept and wrong labels at some hundred rising thresholds, on n pairs not used in fitting."""
+    """Kept and wrong labels at up to 500 rising thresholds, on pairs not used in fitting."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,9 +1,9 @@
 """Sentences of a text, by rules for the scripts, abbreviations and marks that people write.
 
-Of the 299 texts in `tests/texts/sentences.jsonl`, in 40 languages, it splits 295 as people would.
-Of the 88 that were held out while the rules were first written, it split 73 then, and 85 now. Of
-all and of those 88, pysbd splits 158 and 49, ICU 155 and 49, blingfire 136 and 45, segtok 101
-and 36.
+They split 295 of the 299 texts in `tests/texts/sentences.jsonl`, in 40 languages, as people would.
+Of the 88 that were held out while the rules were first written, they got 73 right then and get 85
+now. Others, of all 299 and of those 88: pysbd 158 and 49, ICU 155 and 49, blingfire 136 and 45,
+segtok 101 and 36.
 """
 
 import json
@@ -25,8 +25,9 @@ _LETTER = r"[^\W\d_]"
 _CJK = r"[\u3001-\u30ff\u3400-\u9fff\uff08\uff09]"
 # Stops of scripts that use them for nothing else, as Unicode lists them (Sentence_Terminal).
 _FULL = "。！？｡؟\u0589\u0700-\u0702\u0964\u0965\u104b\u1362\u1367\u1368\u17d4\u17d5\u1803\u1809"
-# These end a sentence before white space, by the words around them; in Greek a semicolon asks, a
-# colon may stand for the Armenian stop, and Thai puts dots only after abbreviations.
+# These may end a sentence before white space, depending on the words around them. A semicolon is
+# the Greek question mark, a colon may stand for the Armenian stop, and Thai puts dots only after
+# abbreviations.
 _STOPS = ".．!?…‼⁇⁈⁉‽۔"
 _GREEK, _ARMENIAN = r"(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]", r"(?<=[\u0531-\u0587]):"
 _CLOSING = "\"'”’»›」』"
@@ -46,9 +47,9 @@ _SOURCES = re.compile(
     rf"(?>(?:[^\S\n]{{0,2}}\[(?:{_LETTER}{{1,9}}\.? ?)?\d[\d,;\s–-]{{0,30}}\])+)"
     r"(?!\s{0,3}[a-zß-öø-ÿа-я])"
 )
-# The lookbehinds and possessive repetitions try a run of characters from its beginning only; from
-# every character of it, time would grow with the square of its length. Groups are repeated within
-# atomic groups: before 3.11.5, CPython has bugs in possessive repetitions of a group (gh-106052).
+# The lookbehinds and possessive repetitions try a run of characters from its start only; trying it
+# from every character would take time quadratic in its length. Groups are repeated within atomic
+# groups: before 3.11.5, CPython has bugs in possessive repetitions of a group (gh-106052).
 _END = re.compile(
     r"(?P<name>\b(?:(?:Yahoo|Yum|Jeopardy)!|[A-Z]\w+!(?= (?:Inc|Corp|Co|Records|Factory)\b)))"
     rf"|(?P<full>(?>(?:[{_FULL}]|፡፡)+)|(?<={_CJK})[.．!?]++(?={_CJK}|[{_CLOSING}])){_TAIL}"
@@ -68,17 +69,17 @@ _OWN_LINE = re.compile(r"#{1,6}\s|\||```|~~~")
 # Lines of this many characters count as wrapped text, not as headings or items.
 _WRAPPED = range(60, 101)
 
-# By use and language. `titles` never end a sentence, for something follows; `numbered` ("Art. 5")
-# not before a number; `shortened` and initials only before one of `openers`, with which most
-# sentences begin; and numbers not before `ordinals` ("19. Jahrhundert").
+# By use and language. `titles` never end a sentence; `numbered` ("Art. 5") do not before a number;
+# `shortened` and initials only do before one of `openers`, the words that begin most sentences; and
+# numbers do not before `ordinals` ("19. Jahrhundert").
 _LISTS = json.loads(Path(__file__).with_name("abbreviations.json").read_text("utf-8"))
 _WORDS = {use: frozenset(" ".join(by.values()).split()) for use, by in _LISTS.items()}
 _NUMBER = re.compile(r"\s?(?:[A-Z]?\d|§|[IVXLC]{2,}\b|[VX]\b)")
 _SIGN = rf"(?:{_LETTER}|[\u0900-\u0dff]{{2,3}})"  # in India, a letter with its vowel signs
 _INITIALS = re.compile(rf"(?:{_SIGN}\.)+{_SIGN}{{1,2}}|([A-HJ-WYZ])\1|{_LETTER}")
 _BEFORE, _BEHIND = re.compile(rf"\b{_LETTER}\.\s?\w\Z"), re.compile(rf"\s?{_LETTER}\.")
-# A year or unit ("в 1932 г.", "5 m.") and the Russian "etc." end a sentence, though one letter
-# long.
+# A year or unit ("в 1932 г.", "5 m.") and the Russian "etc." may end a sentence, although their
+# last word is one letter.
 _NO_INITIAL = re.compile(r"(?:\d\s?[^\W\d_A-Z]|т\.\s?[дп])\Z")
 _ITEM = re.compile(rf"(?:\A[^?]?\s+|(?:\A|{_BREAK})[ \t>]*+(?:#+ )?)\(?\d{{1,3}}\Z")
 
@@ -88,7 +89,7 @@ def sentences(text: str) -> list[Span]:
 
     A sentence ends at final punctuation, with the quotes, brackets and marks of sources behind it,
     unless what follows begins in lower case, or the full stop belongs to an abbreviation, an
-    initial or an item's number. Line ends separate headings and list items; a wrapped line goes on.
+    initial or an item's number. Line ends separate headings and list items, but not wrapped lines.
 
     Returns:
         Spans in the order of the text, without white space at their ends. They do not overlap, and
@@ -131,7 +132,7 @@ def _ends_sentence(text: str, match: re.Match[str], rest: str, last: int, cased:
 
 
 def _shortens(text: str, last: int, place: int, follows: str, opener: bool) -> bool:
-    """Whether the full stop there is that of an abbreviation, an initial or an item's number."""
+    """Whether the full stop at `place` ends an abbreviation, an initial or an item's number."""
     before = text[max(0, place - 40) : place]
     word = re.split(rf"[\s{_QUOTES}(\[*_]", before)[-1]
     key = word.casefold()

@@ -44,8 +44,8 @@ class Tag:
         label, confidence: The most probable (the first of equals), and u, its probability.
         rationale: The passage of the premise that decided: the window in which the label is most
             probable, or on request its sentence. None for `irrelevant`, which no passage decides.
-        windows: Number of windows that the premise was read in, whole; 0 if one of its sentences
-            is the hypothesis.
+        windows: Number of windows that cover the premise; 0 if one of its sentences is the
+            hypothesis.
     """
 
     probabilities: tuple[float, float, float]
@@ -56,7 +56,7 @@ class Tag:
 
 
 def stated(premise: str, hypothesis: str) -> Span | None:
-    """The sentence of a premise that is the hypothesis, but for case, space and its full stop."""
+    """The sentence of a premise that equals the hypothesis but for case, space and full stops."""
     wanted = _folded(hypothesis)
     if wanted not in _folded(premise):
         return None
@@ -121,27 +121,27 @@ class Tagger:
 
         Args:
             pairs: Their order has no effect on a tag.
-            on_progress: Called with the number of further pairs done; 0 while rationales are
-                narrowed.
+            on_progress: Called with the number of pairs done since the last call; 0 while
+                rationales are narrowed.
             rationale: Narrow the deciding window down to a sentence, for the labels support and
-                refute: each sentence of the window is scored alone, in one further batch, and the
-                one in which the label is most probable is named. Probabilities stay as they were.
+                refute: each sentence of the window is scored alone, and the one in which the label
+                is most probable is the rationale. Probabilities stay as they were.
 
         Raises:
             UnfitError: A premise or hypothesis is blank or cannot be read, or a hypothesis does not
                 fit. Nothing was scored.
         """
-        tell = on_progress or _say_nothing
+        report = on_progress or _say_nothing
         unique, index = distinct([Pair(*pair) for pair in pairs])
         verbatim = {pair: span for pair in unique if (span := stated(*pair)) is not None}
         scored = [pair for pair in unique if pair not in verbatim]
         if not scored:
-            tell(len(pairs))
-        readings = self.read(scored, _as_pairs(len(pairs), tell))
+            report(len(pairs))
+        readings = self.read(scored, _as_pairs(len(pairs), report))
         tags = [self.conclude(reading) for reading in readings]
         if rationale:
             # All pairs are counted already, but a caller may want to stop here.
-            tags = self._narrowed(scored, tags, lambda _: tell(0))
+            tags = self._narrowed(scored, tags, lambda _: report(0))
         known = dict(zip(scored, tags, strict=True))
         known |= {pair: _supported(span) for pair, span in verbatim.items()}
         return [known[unique[place]] for place in index]
@@ -151,7 +151,7 @@ class Tagger:
     ) -> list[Reading]:
         """Score every window of every pair, for fitting a calibration. Raises as `tag`.
 
-        `on_progress` gets the further share, in [0, 1], of all windows done.
+        `on_progress` gets the share of all windows, in [0, 1], done since the last call.
         """
         spans = self._windows(pairs)
         flat = [
@@ -159,8 +159,8 @@ class Tagger:
             for pair, parts in zip(pairs, spans, strict=True)
             for span in parts
         ]
-        tell = on_progress or _say_nothing
-        logits = self.encoder.logits(flat, lambda done: tell(done / len(flat)))
+        report = on_progress or _say_nothing
+        logits = self.encoder.logits(flat, lambda done: report(done / len(flat)))
         ends = np.cumsum([len(parts) for parts in spans])
         return [
             Reading(tuple(parts), logits[end - len(parts) : end])
@@ -169,10 +169,10 @@ class Tagger:
 
     def conclude(self, reading: Reading) -> Tag:
         """From the windows' logits to a tag: temperature, aggregation, isotonic regression."""
-        means = self.calibration
-        by_window = softmax(reading.logits, means.divisor)
-        joined = AGGREGATIONS[means.aggregation](by_window)
-        shares = calibration.apply(means, joined[np.newaxis])[0]
+        fitted = self.calibration
+        by_window = softmax(reading.logits, fitted.divisor)
+        joined = AGGREGATIONS[fitted.aggregation](by_window)
+        shares = calibration.apply(fitted, joined[np.newaxis])[0]
         best = int(np.argmax(shares))
         deciding = reading.spans[int(np.argmax(by_window[:, best]))]
         support, refute, irrelevant = (float(share) for share in shares)
@@ -224,7 +224,7 @@ class Tagger:
     ) -> list[Tag]:
         """The same tags with a sentence as rationale where the window has several."""
         narrowed = list(tags)
-        asked: list[tuple[int, list[Span]]] = []
+        divided: list[tuple[int, list[Span]]] = []
         for place, (pair, tag) in enumerate(zip(pairs, tags, strict=True)):
             if (window := tag.rationale) is not None:
                 parts = [
@@ -232,14 +232,14 @@ class Tagger:
                     for span in sentences(pair.premise[slice(*window)])
                 ]
                 if len(parts) > 1:
-                    asked.append((place, parts))
+                    divided.append((place, parts))
         alone = [
             Pair(pairs[place].premise[slice(*span)], pairs[place].hypothesis)
-            for place, parts in asked
+            for place, parts in divided
             for span in parts
         ]
         shares = iter(softmax(self.encoder.logits(alone, on_batch)))
-        for place, parts in asked:
+        for place, parts in divided:
             column = LABELS.index(tags[place].label)
             scores = [float(next(shares)[column]) for _ in parts]
             narrowed[place] = replace(tags[place], rationale=parts[int(np.argmax(scores))])
@@ -259,14 +259,14 @@ def _say_nothing(_: float) -> None: ...
 
 
 def _as_pairs(pairs: int, tell: Callable[[int], None]) -> Callable[[float], None]:
-    """Turns shares done into whole pairs, all of them at the end."""
-    share, told = 0.0, 0
+    """Turn shares done into numbers of whole pairs, which add up to all of them."""
+    share, reported = 0.0, 0
 
     def on_share(more: float) -> None:
-        nonlocal share, told
+        nonlocal share, reported
         share += more
         done = int(share * pairs + 1e-6)
-        tell(done - told)
-        told = done
+        tell(done - reported)
+        reported = done
 
     return on_share

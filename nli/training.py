@@ -1,7 +1,7 @@
 """Fine-tuning of a cross-encoder on labelled pairs, with sentence-transformers' trainer.
 
-Batches have a budget of tokens, not a number of pairs. Pairs are sorted by length within large
-shuffled chunks, so little of a batch is padding. A killed training resumes at the last checkpoint.
+A batch is limited by its tokens, not its pairs. Pairs are sorted by length within large shuffled
+chunks, so little of a batch is padding. A killed training resumes at the last checkpoint.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ class CurvePoint(BaseModel):
     """The development pairs scored at one moment.
 
     Attributes:
-        step, pairs: Batches and pairs passed.
+        step, pairs: Batches and pairs trained on so far.
         loss: Mean cross-entropy of the development pairs, in nats.
         accuracy: Share labelled right, in [0, 1].
     """
@@ -71,9 +71,9 @@ def curve(out: Path) -> list[CurvePoint]:
     for line in path.read_bytes().split(b"\n") if path.exists() else []:
         try:
             point = CurvePoint.model_validate_json(line)
-        except ValidationError:  # a kill tore it
+        except ValidationError:  # cut short by a kill
             continue
-        # A run that is resumed at a checkpoint scores again what came after it.
+        # A run that is resumed at a checkpoint scores the steps after it again.
         points[point.step] = point
     return [points[step] for step in sorted(points)]
 
@@ -82,9 +82,9 @@ def keep_point(out: Path, point: CurvePoint) -> None:
     """Add a point to the curve of a training run."""
     path = out / CURVE
     line = point.model_dump_json()
-    whole = not path.exists() or path.read_bytes().endswith(b"\n")
+    at_line_start = not path.exists() or path.read_bytes().endswith(b"\n")
     with path.open("a", encoding="utf-8") as file:
-        file.write(line + "\n" if whole else "\n" + line + "\n")
+        file.write(line + "\n" if at_line_start else "\n" + line + "\n")
 
 
 def evaluation(
@@ -142,8 +142,8 @@ def train(
         TaggerError: No pairs, a label without pairs, an unusable encoder, or a folder with another
             training run, another model or a damaged checkpoint.
     """
-    given = {pair.label for pair in pairs}
-    missing = [label for label in LABELS if label not in given]
+    present = {pair.label for pair in pairs}
+    missing = [label for label in LABELS if label not in present]
     if missing:
         raise TaggerError(
             f"no training pair has the label '{missing[0]}'; all three are needed to train a tagger"
@@ -152,8 +152,8 @@ def train(
         raise TaggerError("development pairs are missing; name a file of them")
     if round(settings.epochs * sum(settings.repeats.get(pair.source, 1) for pair in pairs)) == 0:
         raise TaggerError(
-            f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
-            " take more passes, or repeat a source at least once"
+            f"{settings.epochs:g} passes with these repeats use none of the {len(pairs):,} pairs;"
+            " make more passes, or repeat a source at least once"
         )
     _claim(out, settings, pairs, dev)
     if not _finished(out):
@@ -192,7 +192,7 @@ def _claim(
     if _finished(out) and not path.exists():
         raise TaggerError(f"{out} holds a model that was not trained here; choose another folder")
     if not path.exists():
-        check_files(settings.base)  # do not begin what could not be resumed
+        check_files(settings.base)  # refuse it before anything is written
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -203,7 +203,7 @@ def _claim(
         before = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
-    # A setting unknown to an earlier version had its default there.
+    # Settings that an earlier version did not know had their defaults.
     known = {name: field.default for name, field in TrainingSettings.model_fields.items()} | before
     differing = [key for key in described if known.get(key) != described[key]]
     if differing:
@@ -222,7 +222,7 @@ def _fit(
     on_progress: Callable[[Progress], None],
     on_point: Callable[[CurvePoint], None],
 ) -> None:
-    # Heavy, and needed only where a model is trained.
+    # Slow to import, and only needed to train.
     from datasets import Dataset, disable_progress_bars
     from safetensors.torch import load_file, save_file
     from sentence_transformers import cross_encoder
@@ -275,7 +275,7 @@ def _fit(
             self, model: "CrossEncoder", *_: Any, steps: int = -1, **__: Any
         ) -> dict[str, float]:
             step = len(plan) if steps == -1 else steps
-            room = 4 * settings.batch_tokens  # gradients take no room
+            room = 4 * settings.batch_tokens  # no room is needed for gradients
             point = evaluation(model, dev, step=step, pairs=sizes[step], batch_tokens=room)
             keep_point(out, point)
             on_point(point)
@@ -314,7 +314,7 @@ def _fit(
             eval_steps=max(1, len(plan) // settings.evaluations),
             save_strategy="steps",
             save_steps=max(1, len(plan) // settings.checkpoints),
-            save_total_limit=2,  # after a kill in mid-write an earlier one is whole
+            save_total_limit=2,  # a kill while writing one leaves the one before
             logging_steps=20,
             report_to="none",
             disable_tqdm=True,
@@ -363,9 +363,9 @@ def _last_checkpoint(folder: Path) -> Path | None:
 
 
 def _save(model: "CrossEncoder", adapter: Any, base: Path, out: Path) -> None:
-    """The finished tagger: weights in half precision; its config says to load them as fp32.
+    """Write the finished tagger: fp16 weights, and a config that says to load them as fp32.
 
-    Loaded as fp16, they would also compute in fp16 by default, which is slow on CPUs.
+    If it said fp16, the tagger would by default also compute in fp16, which is slow on CPUs.
     """
     staged = out / "finished"
     if adapter is None:

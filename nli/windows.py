@@ -48,7 +48,7 @@ def _covered(
         else:
             pieces.append(unit)
             lengths.append(length)
-    # Some tokenizers make more tokens of a text than of its parts; then fill a little less.
+    # Some tokenizers make more tokens of a text than of its parts together; then fill less.
     single = set(pieces)
     fill = budget
     while True:
@@ -81,7 +81,7 @@ def _filled(
 
 
 def _smaller(text: str, unit: Span) -> list[Span]:
-    """The words of a unit; of a word, its characters; of a character, nothing."""
+    """The words of a unit, the characters of a single word, or nothing for a character."""
     words = [Span(*m.span()) for m in re.compile(r"\S+").finditer(text, unit.start, unit.end)]
     if len(words) > 1:
         return words

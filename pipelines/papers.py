@@ -33,7 +33,7 @@ OPTIONS: Final[dict[str, str]] = {
     "madam-rag": "pipelines.madam_rag.settings.MadamOptions",
     "npov": "pipelines.npov.settings.NpovOptions",
 }
-"""Name of the command -> its options, so that `--help` need not import the experiment."""
+"""Command name -> its options, so that `--help` need not import the experiment."""
 
 CONFLICTSCORE: Final = (
     "ConflictScore: Measuring How Language Models Handle Conflicting Evidence "

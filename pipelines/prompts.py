@@ -49,7 +49,7 @@ _EXAMPLES: dict[str, object] = {
         }
     ],
 }
-"""Sample values of the variables that are not strings, to test a template with."""
+"""Sample values for variables that are not strings, to test templates with."""
 
 OPTIONAL = frozenset({"numbers"})
 """Variables that a prompt may omit."""
@@ -59,7 +59,7 @@ def fenced(text: str, name: str) -> str:
     """Put untrusted text between markers that do not occur in it.
 
     The marker is a hash of the text, redrawn until the text does not contain it. A document thus
-    cannot close its own fence, and equal texts have equal fences, so both caches see equal prompts.
+    cannot close its own fence, and equal texts have equal fences, so equal prompts stay cacheable.
     Markers grow every few draws, because a long hexadecimal text may contain all the short ones.
     """
     mark = _mark(text)
@@ -109,7 +109,7 @@ class Prompt:
         A single user turn works with every chat template; some do not support a system role.
 
         Raises:
-            InputError: The template uses something that its variables lack.
+            InputError: The template cannot be rendered with these variables.
         """
         try:
             text = _compiled(self.source).render(**variables)
@@ -128,7 +128,7 @@ class Prompt:
 def load_all(
     folder: str, variables: Mapping[str, Set[str]], overrides: Path | None = None
 ) -> dict[str, Prompt]:
-    """The prompts of a folder, by name; `variables` has what each is given. See `load`."""
+    """The prompts of a folder, by name; `variables` maps each name to its variables. See `load`."""
     return {name: load(f"{folder}/{name}", given, overrides) for name, given in variables.items()}
 
 
@@ -169,11 +169,11 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
         )
     if unknown := sorted(used - variables):
         raise InputError(
-            f"{path}: no variable '{unknown[0]}' is given to this prompt; it gets "
+            f"{path}: this prompt has no variable '{unknown[0]}'; it has "
             f"{', '.join(sorted(variables))}"
         )
     prompt = Prompt(name, source)
-    # Reject a template that never renders before any model is started.
+    # Before any model is started, reject a template that cannot be rendered.
     prompt.messages(**{variable: _EXAMPLES.get(variable, "text") for variable in variables})
     return prompt
 
@@ -193,4 +193,4 @@ def _check_overrides(folder: Path) -> None:
     for path in sorted(folder.rglob("*.j2")):
         name = path.relative_to(folder).as_posix()
         if name not in ours:
-            raise InputError(f"{path} matches no prompt; there are {', '.join(sorted(ours))}")
+            raise InputError(f"{path} matches no prompt; the prompts are {', '.join(sorted(ours))}")

@@ -15,7 +15,7 @@ from pipelines.retrieval.bm25 import scores_among
 from pipelines.text import words
 
 NEAREST: Final = 4
-"""How many sentences of other documents, best by BM25, each sentence is compared with."""
+"""Number of sentences of other documents, best by BM25, to compare each sentence with."""
 
 LEAST_WORDS: Final = 4
 """Minimum words of a statement; anything shorter is a heading or a list fragment."""
@@ -35,7 +35,7 @@ class Statement(BaseModel, frozen=True):
 
 
 class Contradiction(BaseModel, frozen=True):
-    """Two statements, and the probability, in [0, 1], that they exclude each other."""
+    """Two statements, and the probability, in [0, 1], that they contradict each other."""
 
     first: Statement
     second: Statement
@@ -85,9 +85,9 @@ def screen(
         TaggerError: A pair cannot be read.
     """
     stated = [
-        [statement for document in some for statement in statements(document)] for some in sets
+        [statement for document in group for statement in statements(document)] for group in sets
     ]
-    pairs = [pair for some in stated for pair in candidates(some)]
+    pairs = [pair for group in stated for pair in candidates(group)]
     readings = tagger.tag(
         [
             Pair(premise.passage, hypothesis.text)
@@ -104,7 +104,7 @@ def screen(
     ]
     likely = [pair for pair in compared if pair.probability >= threshold]
     return Screening(
-        documents=tuple(document.id for some in sets for document in some),
+        documents=tuple(document.id for group in sets for document in group),
         statements=sum(map(len, stated)),
         compared=len(pairs),
         contradictions=tuple(sorted(likely, key=lambda pair: -pair.probability)),

@@ -18,7 +18,7 @@ from salience.words import Offset
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt and a response in n tokens, m of them of the prompt, including special ones.
+    """A prompt and a response in n tokens, including special ones; the first m are the prompt's.
 
     Offsets are each token's characters [start, end) in prompt + response, empty for special ones.
     """
@@ -61,7 +61,7 @@ class Decoder:
         """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
         Precision `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or AMX),
-        where it is about twice as fast and ranks attributions almost alike; else fp32. The device
+        where it is about twice as fast and ranks attributions much the same; else fp32. The device
         is "cpu", "cuda", "cuda:1"; by default the first GPU, or the CPU without one. Several
         devices share the layers, by their free memory. Weights are loaded straight to their final
         device.
@@ -74,32 +74,32 @@ class Decoder:
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
 
-        logging.disable_progress_bar()  # commands have bars of their own
+        logging.disable_progress_bar()  # commands show their own
         chosen, names = settled(precision, device)
         name, dtype = ", ".join(names), torch.float32 if chosen == "fp32" else torch.bfloat16
         if not (folder / "config.json").is_file():
-            raise SalienceError(f"{folder} is no model folder: config.json is missing")
-        how: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+            raise SalienceError(f"{folder} is not a model folder: config.json is missing")
+        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             devices = [torch.device(place) for place in names]
-            tokenizer = AutoTokenizer.from_pretrained(folder, **how)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             model, loaded = AutoModelForCausalLM.from_pretrained(
                 folder,
                 use_safetensors=True,
                 dtype=dtype,
                 device_map=placed(folder, dtype, devices),
                 output_loading_info=True,
-                **how,
+                **options,
             )
             model.eval().requires_grad_(False)
         except SalienceError:
             raise
-        except Exception as error:  # a fault in a folder may raise any of them
+        except Exception as error:  # a fault in a folder may raise anything
             reason = " ".join(str(error).split())[:300]
             raise SalienceError(f"{folder} cannot be loaded on {name} ({reason})") from error
         if not tokenizer.is_fast:
             raise SalienceError(
-                f"{folder}: its tokenizer does not tell where tokens stand in the text; "
+                f"{folder}: its tokenizer does not give the positions of tokens in a text; "
                 "a tokenizer.json is needed"
             )
         if absent := sorted({*loaded["missing_keys"], *map(str, loaded["mismatched_keys"])}):
@@ -109,7 +109,7 @@ class Decoder:
             )
         if not _is_causal(model):
             raise SalienceError(
-                f"{folder} is no decoder: its tokens see later ones; name a model that writes text"
+                f"{folder} is not a decoder: its tokens see later ones; name a model for generation"
             )
         return cls(folder, chosen, ", ".join(map(str, devices)), model, tokenizer)
 
@@ -125,11 +125,11 @@ class Decoder:
         return int(most) if most else None
 
     def encode(self, prompt: str, response: str, *, reserved: int = 0) -> Encoded:
-        """Both texts as tokens, none of which contains parts of both.
+        """Tokenise both texts, so that no token contains parts of both.
 
-        They are read as one text; only if a token would contain parts of both are they read
-        separately. The prompt has special tokens if the tokenizer adds them, the response has none.
-        `reserved` vectors of a soft prompt must fit before them.
+        They are tokenised as one text, or separately if a token would contain parts of both. The
+        prompt has special tokens if the tokenizer adds them; the response has none. `reserved`
+        vectors of a soft prompt must fit before them.
 
         Raises:
             SalienceError: One of them has no tokens, or they do not fit the model.
@@ -151,8 +151,8 @@ class Decoder:
         if self.max_tokens is not None and len(ids) + reserved > self.max_tokens:
             beside = f" and the soft prompt {reserved}" if reserved else ""
             raise SalienceError(
-                f"prompt and response have {len(ids):,} tokens{beside}, {self.folder.name} reads "
-                f"{self.max_tokens:,}; shorten them"
+                f"prompt and response have {len(ids):,} tokens{beside}, but {self.folder.name} "
+                f"reads at most {self.max_tokens:,}; shorten them"
             )
         return Encoded(prompt, response, tuple(ids), count, tuple(offsets))
 
@@ -179,7 +179,7 @@ class Decoder:
         """The token-to-token salience map, (n, n - m); see `gradients.token_salience`.
 
         For a model tuned by a soft prompt, the prompt's vectors, (t, d), are the `prefix`. They
-        change every gradient, but have no rows here: those of the paper's map are tokens of the
+        change every gradient, but have no rows here: the rows of the paper's map are tokens of the
         input and of the response (NPOV, section 3.2), so shares are of the salience on tokens.
 
         Raises:
@@ -199,7 +199,7 @@ class Decoder:
         )
         if not np.isfinite(values).all():
             raise SalienceError(
-                f"gradients of {self.folder.name} are not finite in {self.precision}; take fp32, "
+                f"gradients of {self.folder.name} are not finite in {self.precision}; use fp32, "
                 "or check its weights"
             )
         return values[len(values) - len(encoded.ids) :]

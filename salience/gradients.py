@@ -1,11 +1,11 @@
 """Gradient attribution of every output token to every earlier token (NPOV, section 3.2).
 
 For an output token y at position p, whose logit the model computes at position p - 1, and an
-earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. Vectors of a
-soft prompt that come before the tokens are read first, and have attributions like tokens.
+earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. The
+vectors of a soft prompt come before the tokens, and have attributions as tokens do.
 
-One forward pass is taken for some output tokens, and all their gradients are pulled back through it
-at once.
+One forward pass serves a chunk of output tokens, whose gradients are all pulled back through it at
+once.
 """
 
 import warnings
@@ -60,8 +60,8 @@ def token_salience(
         prompt_tokens: m, the number of prompt tokens; at least 1.
         target: The differentiated value.
         measure: The combination of embedding and gradient.
-        columns: Response tokens, from 0, that are wanted, ascending; None for all. The time taken
-            is proportional.
+        columns: The wanted response tokens, counted from 0, ascending; None for all. The time taken
+            is proportional to their number.
         prefix: (t, d) vectors of a soft prompt, which the model reads before the first token as if
             they were embeddings; None or no rows for no prefix.
         limits: Limits learned from earlier texts with this model; updated here.
@@ -119,7 +119,7 @@ def _read(model: Any, ids: "torch.Tensor", prefix: NDArray[np.floating] | None) 
         return embeddings
     width = embeddings.shape[-1]
     if prefix.ndim != 2 or prefix.shape[1] != width:
-        raise ValueError(f"a prefix of shape {prefix.shape} for a model that reads {width} numbers")
+        raise ValueError(f"a prefix of shape {prefix.shape} does not fit a model of width {width}")
     vectors = torch.tensor(prefix, dtype=embeddings.dtype, device=embeddings.device)
     return torch.cat([vectors[None], embeddings], dim=1)
 
@@ -136,36 +136,36 @@ def _attributions(
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
 
-    The forward pass of a chunk ends at its last output token: later positions cannot matter.
-    Each item is (i, j): attributions of the tokens at the next j places to the i vectors that are
-    read before the last of them.
+    The forward pass of a chunk ends just before its last output token: later positions cannot
+    matter. Each item is (i, j): attributions of the tokens at the next j places to the i vectors
+    that are read before the last of them.
     """
     length, memory = read.shape[1], limits.working_memory(model)
     attention = quick_attention(model, length, memory)
     size = chunk_size(model, length, memory, attention)
     done, before = 0, length - len(ids)
     while done < len(places):
-        some = places[done : done + size]
-        embeddings = read[:, : before + some[-1]]
-        at = [before + place for place in some]
+        chunk = places[done : done + size]
+        embeddings = read[:, : before + chunk[-1]]
+        positions = [before + place for place in chunk]
         measured = None
         try:
             with with_attention(model, attention):
                 measured = _measured(
-                    _chunk(model, embeddings, at, ids[some], target, limits=limits),
+                    _chunk(model, embeddings, positions, ids[chunk], target, limits=limits),
                     embeddings,
                     measure,
                 )
         except RuntimeError as error:
-            if not out_of_memory(error) or (len(some) == 1 and attention == "sdpa"):
+            if not out_of_memory(error) or (len(chunk) == 1 and attention == "sdpa"):
                 raise
         if measured is not None:
             yield measured
-            done += len(some)
+            done += len(chunk)
             continue
         release()
-        limits.memory = len(some) * token_cost(model, length, attention) // 2
-        size, attention = (len(some) // 2, attention) if len(some) > 1 else (1, "sdpa")
+        limits.memory = len(chunk) * token_cost(model, length, attention) // 2
+        size, attention = (len(chunk) // 2, attention) if len(chunk) > 1 else (1, "sdpa")
 
 
 def _measured(
@@ -201,8 +201,8 @@ def _chunk(
     gradients = _gradients(model, embeddings, before, tokens, target, together=False)
     limits.together = False
     warnings.warn(
-        f"gradients of {type(model).__name__} cannot be taken together ({reason}); they are taken "
-        "one after the other, which is slower",
+        f"gradients of {type(model).__name__} cannot be computed together ({reason}); they are "
+        "computed one by one, which is slower",
         stacklevel=2,
     )
     return gradients
@@ -238,10 +238,10 @@ def _gradients(
     (state,) = states
     values = outputs(logits[:count], tokens, target)
     # (1, rows, d): each output depends only on its own row, so the sum gives every row's gradient.
-    (of_state,) = torch.autograd.grad(values.sum(), state, retain_graph=True)
+    (state_gradient,) = torch.autograd.grad(values.sum(), state, retain_graph=True)
     cotangents = state.new_zeros((count, *state.shape))
     rows = torch.arange(count, device=state.device)
-    cotangents[rows, 0, rows] = of_state[0, :count]
+    cotangents[rows, 0, rows] = state_gradient[0, :count]
     if together:
         return torch.autograd.grad(state, read, cotangents, is_grads_batched=True)[0][:, 0]
     return torch.cat(
@@ -259,7 +259,7 @@ def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "
 
 
 def wide(values: "torch.Tensor") -> "torch.Tensor":
-    """Sums over a half-precision model's values are taken in fp32."""
+    """Values of a half-precision model in fp32, so that sums over them are exact enough."""
     return values.float() if values.element_size() < 4 else values
 
 

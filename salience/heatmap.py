@@ -18,7 +18,7 @@ DPI = 110
 
 MOST_PIXELS = 2**14
 """Longest side of a picture. Maps of thousands of words are drawn smaller: at full size they would
-take gigabytes, or exceed the limits of drawing."""
+take gigabytes, or exceed the renderer's limits."""
 
 
 def strength(values: NDArray[np.floating], nats: float | None = None) -> NDArray[np.floating]:
@@ -81,10 +81,10 @@ def png(
     scale.set_label(
         "share of the column's salience" if nats is None else "nats lost without the row"
     )
-    written = BytesIO()
+    buffer = BytesIO()
     with warnings.catch_warnings():
         # Words of a script that the font lacks are drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         dpi = min(DPI, MOST_PIXELS / max(size))
-        figure.savefig(written, format="png", dpi=dpi, bbox_inches="tight")
-    return written.getvalue()
+        figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight")
+    return buffer.getvalue()

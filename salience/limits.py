@@ -24,7 +24,7 @@ EAGER_SHARE = 0.5
 
 CPU_CHUNK = 8
 """Output tokens at a time on a CPU. Gradients of 8 stay in its caches: SmolLM2-135M on 160
-tokens took 14.4 s by 8, 20.6 s by 4 and 17.3 s by 30."""
+tokens took 14.4 s with 8, 20.6 s with 4 and 17.3 s with 30."""
 
 GPU_CHUNK = 64
 
@@ -117,20 +117,20 @@ def _largest(config: Any, name: str) -> int:
 
 @contextmanager
 def memory_errors(tokens: int) -> Iterator[None]:
-    """Raise SalienceError, in words for people, if gradients of a text do not fit into memory."""
+    """Raise SalienceError if gradients of a text do not fit into memory."""
     try:
         yield
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
         raise SalienceError(
-            f"the gradients of {tokens} tokens do not fit into memory; shorten the texts, or take "
+            f"the gradients of {tokens} tokens do not fit into memory; shorten the texts, or use "
             "a smaller model"
         ) from error
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether it is torch's: `OutOfMemoryError` on a GPU, or the message of its CPU allocator."""
+    """Whether an error is torch's `OutOfMemoryError`, or has the message of its CPU allocator."""
     import torch
 
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

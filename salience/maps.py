@@ -55,7 +55,7 @@ def word_map(
     given: Sequence[Sequence[Word]],
     response: Sequence[Sequence[Word]],
 ) -> WordMap:
-    """Words' salience from that of all tokens, (n, n - m), from `Decoder.salience`.
+    """The map of words from the map of all tokens, (n, n - m), of `Decoder.salience`.
 
     `given` and `response` are words of parts of each, from `words_of`.
     """
@@ -68,8 +68,8 @@ def word_map(
 def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:
     """The map squared, each column divided by its sum (NPOV, section 3.2).
 
-    It is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 if it contains
-    only zeros.
+    The map is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 if it
+    contains only zeros.
     """
     # Scaled first, so that squares of a half-precision model's outliers do not overflow.
     largest = np.abs(salience).max(axis=0, keepdims=True, initial=0)
@@ -89,8 +89,8 @@ def word_salience(
     The value for an input word and an output word is the largest attribution from any token of the
     one to any token of the other.
 
-    The map is from `normalised`, (n, n - m), over all tokens: normalising comes before words are
-    chosen. The result is (rows, columns), in [0, 1].
+    The map, (n, n - m), is `normalised` over all tokens, before words are chosen. The result is
+    (rows, columns), in [0, 1].
     """
     words = np.zeros((len(rows), len(columns)), normalised_map.dtype)
     for i, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Devices of a decoder's layers: one, or several that share them by their free memory."""
+"""Devices of a decoder's layers: one, or several in proportion to their free memory."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ WEIGHTS_SHARE = 0.9
 GIB = 2**30
 
 Block = tuple[str, int]
-"""A module that stays whole, by its name, and the bytes of its weights."""
+"""The name of a module that is not split, and the bytes of its weights."""
 
 
 def placed(
@@ -29,14 +29,14 @@ def placed(
     The folder is a checked model folder. Weights are not read.
 
     Raises:
-        SalienceError: They do not fit the devices. Nothing is offloaded to a CPU or disk.
+        SalienceError: The weights do not fit the devices. Nothing is offloaded to a CPU or disk.
     """
     if len(devices) == 1 and devices[0].type == "cpu":
         return {"": devices[0]}
     model, blocks = _empty(folder, dtype)
     free = {device: free_memory(device) for device in devices}
     needed = sum(size for _, size in blocks)
-    if getattr(model.config, "quantization_config", None):  # the files are smaller than that
+    if getattr(model.config, "quantization_config", None):  # its files are smaller than its blocks
         needed = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     if needed > WEIGHTS_SHARE * sum(free.values()):
         raise SalienceError(_too_large(folder, needed, free))
@@ -50,10 +50,10 @@ def dealt(
 ) -> dict[str, "torch.device"]:
     """Blocks in their order, each on the device whose share of the memory contains its middle.
 
-    Blocks that are tied to an earlier one, by name, go where that is.
+    A block that is tied to an earlier one, by name, goes on the same device.
     """
-    whole, room = sum(size for _, size in blocks), sum(free.values())
-    bounds = [whole * bound / room for bound in accumulate(free.values())]
+    total, room = sum(size for _, size in blocks), sum(free.values())
+    bounds = [total * bound / room for bound in accumulate(free.values())]
     devices: dict[str, torch.device] = {}
     before = 0
     for name, size in blocks:
@@ -106,8 +106,8 @@ def _tied(model: Any) -> dict[str, str]:
 
 
 def _too_large(folder: Path, needed: int, free: Mapping["torch.device", int]) -> str:
-    there = ", ".join(f"{room / GIB:.1f} GiB on {device}" for device, room in free.items())
+    available = ", ".join(f"{room / GIB:.1f} GiB on {device}" for device, room in free.items())
     return (
         f"the weights of {folder.name} need {needed / GIB:.1f} GiB of free memory, and gradients a "
-        f"tenth more; there are {there}; name more devices, or take a smaller model"
+        f"tenth more; there are {available}; name more devices, or use a smaller model"
     )

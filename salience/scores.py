@@ -61,7 +61,7 @@ def average(scores: NDArray[np.floating] | Sequence[float]) -> float:
     """
     values = np.asarray(scores, dtype=np.float64)
     if not len(values) or (values < 0).any():
-        raise ValueError("an average wants at least one score, and none below 0")
+        raise ValueError("an average needs at least one score, and none below 0")
     return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
 
 

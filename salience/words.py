@@ -60,7 +60,7 @@ def word_pattern() -> re.Pattern[str]:
         for code in range(0x300, _MARKS_END)
         if unicodedata.category(chr(code)).startswith("M")
     )
-    # Few characters are looked up among the marks.
+    # The first condition spares most characters the lookup among the marks.
     marks = f"(?![\\x00-\u02ff])[{marks}\u200c\u200d\uff9e\uff9f]|\u00ad"
     letter = rf"[^\W\d_{UNSPACED}]"
     return re.compile(

@@ -20,5 +20,5 @@ except OSError as error:
     if error.errno != errno.ENETUNREACH:
         raise
 else:
-    sys.exit("there is a way out")
+    sys.exit("the network is reachable")
 os.execvp(sys.argv[1], sys.argv[1:])

@@ -3,7 +3,7 @@
     python scripts/pictures.py
 
 It needs the environment of scripts/test.sh, Chromium, and two registered models:
-contested-nli-large judges the example report, the packaged model gives the gradients of a picture.
+contested-nli-large judges the example report, and the packaged model checks an NPOV response.
 """
 
 import shutil
@@ -48,9 +48,9 @@ def example(browser: Browser, results: Path) -> None:
 
 def salience(browser: Browser, folder: Path) -> None:
     """The bundled example, checked."""
-    page_of = folder / "checked.html"
-    subprocess.run(["contested", "check-npov", "--html", str(page_of)], check=True)
-    with shown(browser, page_of.as_uri(), 1150) as page:
+    report = folder / "checked.html"
+    subprocess.run(["contested", "check-npov", "--html", str(report)], check=True)
+    with shown(browser, report.as_uri(), 1150) as page:
         page.get_by_text("left out?").wait_for()
         take(page, "pictures/salience", 1150, 790)
 
@@ -68,7 +68,7 @@ def web(browser: Browser, folder: Path) -> None:
 
 
 def annotate(browser: Browser, results: Path) -> None:
-    """An item to label."""
+    """An item of the labelling page, with one answer given."""
     command = ("contested", "annotate", str(results), "--entry", "conflictscore", "--sample", "20")
     with served(*command) as address, shown(browser, address, 900, 620) as page:
         page.locator("#item section").first.wait_for()

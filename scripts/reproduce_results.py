@@ -68,7 +68,7 @@ RUNS = (
         "conrag --data {files}/climate-fever.jsonl", 6),
     Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} --limit 30", 1),
-    Run("both-sides-tagger", "ConflictScore by the tagger against people",
+    Run("both-sides-tagger", "ConflictScore by the tagger compared with people",
         f"{BOTH_SIDES} tagger", 5),
     # Answers of one run are cached for the next.
     Run("detection-model", "Conflict Detection by Qwen 1.5B", f"{DETECTION} model", 60, "cpu-1.5b"),
@@ -88,11 +88,11 @@ RUNS = (
     Run("scores", "ConflictScore of the bundled responses", "conflictscore --judge model", 30,
         "cpu-1.5b"),
     Run("reports", "Reports by prompt, bundled questions (Table 3)", REPORTS, 150, "cpu-1.5b"),
-    Run("feedback", "Answers written again after feedback, bundled questions",
+    Run("feedback", "Answers revised after feedback, bundled questions",
         f"{FEEDBACK} model --on-overflow cut", 40, "cpu-1.5b"),
     Run("conrag-written", "ConRAG by Qwen 1.5B, 30 claims of FoolMeTwice",
         f"{FOOL_ME_TWICE} {WRITTEN}", 210, "cpu-1.5b"),
-    Run("both-sides", "ConflictScore by Qwen 1.5B against people", f"{BOTH_SIDES} model", 80,
+    Run("both-sides", "ConflictScore by Qwen 1.5B compared with people", f"{BOTH_SIDES} model", 80,
         "cpu-1.5b"),
     Run("detection-smollm2", "Conflict Detection by SmolLM2", f"{DETECTION} model --anyway", 15,
         "cpu-small"),
@@ -102,7 +102,7 @@ RUNS = (
     Run("conflicts-answers-smollm2", "Four strategies by SmolLM2", ANSWERS, 10, "cpu-small"),
     Run("reports-smollm2", "Reports by prompt, by SmolLM2",
         f"{REPORTS} --claims sentences --on-error skip", 5, "cpu-small"),
-    Run("feedback-smollm2", "Answers written again by SmolLM2",
+    Run("feedback-smollm2", "Answers revised after feedback by SmolLM2",
         f"{FEEDBACK} tagger", 12, "cpu-small"),
     Run("conrag-written-smollm2", "ConRAG by SmolLM2", f"{FOOL_ME_TWICE} {WRITTEN}", 5,
         "cpu-small"),
@@ -123,8 +123,8 @@ def words(command: str, data: Path, out: Path) -> list[str]:
         if inside:
             files = sorted(data.glob(pattern))
             if len(files) != 1:
-                there = f"{len(files) or 'no'} files are {data / pattern}"
-                raise OSError(f"{there}; --data must have one")
+                matches = f"{len(files) or 'no'} files match {data / pattern}"
+                raise OSError(f"{matches}; --data must have exactly one")
             filled.append(f"{before}{files[0]}")
         else:
             filled.append(word.replace("{files}", str(out / "files")))
@@ -163,16 +163,16 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="scripts/reproduce_results.sh",
-        description="Run every experiment of docs/results.md, each into a folder of its own. "
-        "Killed anywhere, the same command resumes it.",
+        description="Run every experiment of docs/results.md, each in its own folder. "
+        "If it is interrupted, the same command resumes it.",
     )
     add, names = parser.add_argument, [run.name for run in RUNS]
-    add("--data", type=Path, metavar="DIR", help="released data sets, a folder for each")
-    add("--out", type=Path, metavar="DIR", help="where run folders are; made, or continued")
-    add("--only", action="append", choices=names, metavar="NAME", help="a run; repeatable")
-    add("--limit", type=int, metavar="N", help="the first N examples of each, to try it out")
-    add("--dry-run", action="store_true", help="say what each run would ask, and ask nothing")
-    add("--list", action="store_true", help="name the runs and their minutes, and stop")
+    add("--data", type=Path, metavar="DIR", help="released data sets, with a folder for each")
+    add("--out", type=Path, metavar="DIR", help="folder of the run folders; created, or resumed")
+    add("--only", action="append", choices=names, metavar="NAME", help="run only this; repeatable")
+    add("--limit", type=int, metavar="N", help="only the first N examples of each, for a trial")
+    add("--dry-run", action="store_true", help="show what each run would ask, and ask nothing")
+    add("--list", action="store_true", help="list the runs and their minutes, and exit")
     given = parser.parse_args(arguments)
     if not given.list and not (given.data and given.out):
         parser.error("--data and --out are needed")
@@ -188,15 +188,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for run in runs:
             print(f"{run.name:26} {run.minutes:4} min  {run.profile or 'tagger':9}  {run.title}")
         return 0
-    further = ["--limit", str(given.limit)] if given.limit else []
-    further += ["--dry-run"] if given.dry_run else []
+    options = ["--limit", str(given.limit)] if given.limit else []
+    options += ["--dry-run"] if given.dry_run else []
     failed = []
     for number, run in enumerate(runs, 1):
         left = sum(later.minutes for later in runs[number - 1 :])
         hours = f"about {left / 60:.1f} hours left on two cores"
         say(f"{number}/{len(runs)}  {run.name}: {run.title}; {hours}")
         try:
-            code = run_one(run, given.data, given.out, further)
+            code = run_one(run, given.data, given.out, options)
         except OSError as error:
             say(str(error))
             code = 2
@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if code:
             failed.append(run.name)
     why = f"; failed: {', '.join(failed)}. The same command resumes them" if failed else ""
-    say(f"{len(runs) - len(failed)} of {len(runs)} runs came to their end{why}")
+    say(f"{len(runs) - len(failed)} of {len(runs)} runs finished{why}")
     return 1 if failed else 0
 
 

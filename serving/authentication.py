@@ -1,7 +1,7 @@
-"""Access to a server that this program starts: every request needs its key.
+"""Access to a server that this program starts: every request needs the server's key.
 
-vLLM itself wants the key only below /v1 and the like. /tokenize, /invocations, /metrics and others
-answer everybody.
+vLLM itself checks the key only for /v1 and similar paths; /tokenize, /invocations, /metrics and
+others are open to anyone.
 """
 
 import hashlib
@@ -43,6 +43,6 @@ class Authentication:
 
     def _has_key(self, scope: "Scope") -> bool:
         scheme, _, key = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
-        # Digests have equal length, so that the time of a comparison reveals nothing about the key.
+        # Digests have equal length, so the comparison time reveals nothing about the key.
         same = secrets.compare_digest(hashlib.sha256(key).digest(), self._digest)
         return same and bool(scheme.lower() == b"bearer")

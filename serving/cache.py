@@ -2,7 +2,7 @@
 
 One SQLite file in WAL mode, JSON values. A thread writes new completions at most every 20 ms, so no
 reply waits for the disk. A process that is killed loses only the completions of its last 20 ms;
-they are asked again. Several processes may share the file.
+they are requested again. Several processes may share the file.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS completions (
 """
 
 CHECKED_BYTES = 256 * 2**20
-"""Files up to this size are checked whole when they are opened, which takes well under a second."""
+"""Files up to this size are checked in full when opened, which takes well under a second."""
 
 PAUSE_S = 0.02
 """Pause between commits. A commit costs as much as storing several completions."""
@@ -59,7 +59,7 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         self.path = path
         with self._told("opened for writing", "name another file with --cache"):
             self._database = open_database(
-                path, SCHEMA, name="the cache", loss="completions will be asked again"
+                path, SCHEMA, name="the cache", loss="completions will be requested again"
             )
             self._written_by_thread = sqlite3.connect(path, timeout=60, check_same_thread=False)
             self._written_by_thread.execute("PRAGMA synchronous = NORMAL")
@@ -74,9 +74,9 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
         value: dict[str, Any] | None = None
         with self._told("read", "move it away, or name another file with --cache"):
             query = "SELECT value FROM completions WHERE key = ?"
-            # Looked up before the file: meanwhile it may be written, and forgotten here.
+            # Looked up before the file, as the thread may move it from here to the file meanwhile.
             unwritten = self._unwritten.get(key)
-            # A completion in the file came first.
+            # A completion in the file was stored first, so it wins.
             if row := self._database.execute(query, (key,)).fetchone():
                 value = json.loads(row[0])
             elif unwritten:
@@ -173,10 +173,10 @@ def _ordered(value: Any) -> Any:
 def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:
     """Open a file in WAL mode, created if missing; several processes may share it.
 
-    Only its user can read a new file and those that SQLite makes beside it. A file that SQLite
-    cannot read is set aside as `NAME.damaged-TIME`, with a message on standard error that names the
-    file ("the cache") and the loss; a new one is begun. The `schema` is a statement that creates
-    its table if missing.
+    Only the user can read a new file and the files that SQLite creates beside it. A file that
+    SQLite cannot read is renamed to `NAME.damaged-TIME` and replaced by a new one, with a message
+    on standard error that gives its `name` ("the cache") and the `loss`. The `schema` is a
+    statement that creates the table if missing.
 
     Raises:
         OSError: The folder cannot be written.
@@ -188,13 +188,13 @@ def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.C
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
-        aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-        path.rename(aside)
+        renamed = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        path.rename(renamed)
         for leftover in (f"{path.name}-wal", f"{path.name}-shm"):
             path.with_name(leftover).unlink(missing_ok=True)
         print(
-            f"contested: {name} {path} is damaged ({error}); it was set aside as {aside.name} "
-            f"and a new one begun, so {loss}",
+            f"contested: {name} {path} is damaged ({error}); it was renamed to {renamed.name} "
+            f"and a new one created, so {loss}",
             file=sys.stderr,
         )
         return _open(path, schema)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 Schema = TypeVar("Schema", bound=BaseModel)
 
 ROUNDING = 1e-3
-"""How far a log-probability may exceed 0 by rounding in 16 bits."""
+"""How far rounding in 16 bits may push a log-probability above 0."""
 
 MOST_TOKENS = 1_000_000_000
 """More tokens than any call has."""
@@ -73,8 +73,8 @@ class Completion:
     Attributes:
         finish_reason: "stop", or "length" if it was cut by `max_tokens`.
         logprobs: Token id -> log-probability at the first position, if requested.
-        prompt_logprobs: Log-probability of each token of the prompt after those before it, from the
-            second on, if requested.
+        prompt_logprobs: Log-probability of each prompt token given those before it, from the second
+            token on, if requested.
         cached_prefix_tokens: Prompt tokens taken from the server's prefix cache.
     """
 
@@ -103,9 +103,9 @@ class Completion:
 
 @dataclass(frozen=True)
 class Structured(Generic[Schema]):
-    """A JSON reply: as the schema's model and raw, or why it could not be read, in one line.
+    """A JSON reply, parsed by the schema and raw, or a one-line reason why it cannot be read.
 
-    `cut` means that tokens ran out before its end, and that `value` is its complete part.
+    `cut` means that the reply ran out of tokens; `value` is then its complete part.
     """
 
     value: Schema | None
@@ -120,7 +120,7 @@ class Likelihood:
 
     Attributes:
         offsets: Each token's characters [start, end) in the text.
-        logprobs: Natural logarithm of its probability after the prompt and the tokens before it.
+        logprobs: Natural logarithm of its probability given the prompt and the tokens before it.
     """
 
     offsets: tuple[tuple[int, int], ...]
@@ -143,15 +143,15 @@ class Choice:
 
     @property
     def label(self) -> str | None:
-        """The most probable label; None in a tie, which the order of the labels does not decide."""
+        """The most probable label; None in a tie, whatever the order of the labels."""
         return None if self.tied else max(self.probabilities, key=self.probabilities.__getitem__)
 
     @property
     def tied(self) -> tuple[str, ...]:
         """Labels that tie for the highest probability; empty if one label leads."""
-        most = max(self.probabilities.values())
-        first = tuple(label for label, share in self.probabilities.items() if share == most)
-        return first if len(first) > 1 else ()
+        highest = max(self.probabilities.values())
+        leading = tuple(label for label, share in self.probabilities.items() if share == highest)
+        return leading if len(leading) > 1 else ()
 
     @property
     def problem(self) -> str | None:

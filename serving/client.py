@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from serving.embeddings import Vectors
 
 Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
-"""Gets every request, in order, and returns its reply: the callable's, or another."""
+"""Receives every request, in order, and returns a reply: the callable's, or a different one."""
 
 NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float]]]
 """(tokens, path) -> log-probability of each token as the next one after the path's tokens."""
 
 
 class Backend:
-    """The endpoints of one model, started and stopped by somebody else.
+    """The endpoints of one model, started and stopped elsewhere.
 
     Raises:
         ServingError: An endpoint is unavailable, or will not come back.
@@ -73,10 +73,10 @@ class Client:
             texts are then sent without a check that they fit.
         cache: The store of completions.
         backend: Answers requests that are missing from the cache.
-        reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
+        reasoning_tokens: Extra tokens per reply for the reasoning of a model that always reasons; 0
             for others.
-        concurrency: Most requests in flight. Others wait in the order they came, so requests issued
-            document by document are served in that order.
+        concurrency: Maximum number of requests in flight. Others wait in order of arrival, so
+            requests issued document by document are served in that order.
         usage: Cost of its calls so far.
     """
 
@@ -103,7 +103,7 @@ class Client:
     ) -> Completion:
         """Let the model write a reply to system, user and assistant turns.
 
-        Requests with equal affinity go to the same replica unless that is busier than the others,
+        Requests with equal affinity go to the same replica unless it is busier than the others,
         so that a shared document is prefilled once.
         """
         return await self._reply(self._request(messages, sampling), affinity)
@@ -142,8 +142,8 @@ class Client:
         """Ask for one of several labels and the probability of each.
 
         One token is enough if the labels begin with different tokens: constrained decoding has no
-        choice left after the first. Labels with a common beginning take one more call per place
-        where they part.
+        choice left after the first. Labels with a common beginning take one more call wherever
+        they diverge.
 
         Raises:
             ServingError: The model always reasons first, so that its next token is not a label; or
@@ -152,8 +152,8 @@ class Client:
         """
         if self.reasoning_tokens:
             raise ServingError(
-                f"{self.model.name} reasons before it answers, so its first token is no label; "
-                "have it write JSON (--evidence json, --classifier json), or take another model"
+                f"{self.model.name} reasons before it answers, so its first token is not a label; "
+                "have it write JSON (--evidence json, --classifier json), or use another model"
             )
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
@@ -167,8 +167,8 @@ class Client:
         """How likely the model finds a text after a prompt, in one forward pass; only with vLLM.
 
         Both are plain texts without a chat template, and no token contains parts of both: so a text
-        has the same tokens after every prompt. vLLM reads such a prompt whole, whatever its prefix
-        cache holds.
+        has the same tokens after every prompt. vLLM computes such a prompt in full, even if its
+        prefix cache holds a part of it.
 
         Raises:
             RequestError: One of them has no tokens.
@@ -177,7 +177,7 @@ class Client:
         """
         if self.tokenizer is None:
             raise ServingError(
-                f"finding the words of a text takes the tokenizer of {self.model.name}; "
+                f"finding the words of a text needs the tokenizer of {self.model.name}; "
                 "register the model's folder with 'contested models add' and name it with --model"
             )
         before, _ = self.tokenizer.plain(prompt, begins=True)
@@ -230,7 +230,7 @@ class Client:
         return self.tokenizer.count(self._defused(messages), room) <= room
 
     def prompt_room(self, max_tokens: int) -> int | None:
-        """Tokens that the context leaves for a prompt beside a reply; None if unknown."""
+        """Tokens that a prompt may have if a reply must fit the context too; None if unknown."""
         reply = max_tokens + self.reasoning_tokens
         return None if self.model.context is None else self.model.context - reply
 
@@ -247,9 +247,9 @@ class Client:
 
     def through(self, door: Door) -> "Client":
         """The same model behind a door that every request passes; everything else is shared."""
-        again = copy(self)
-        again._door = door
-        return again
+        client = copy(self)
+        client._door = door
+        return client
 
     async def close(self) -> None:
         """Give up requests in flight and stop the servers that were started for this client."""
@@ -274,15 +274,15 @@ class Client:
         }
         if path:
             if self.tokenizer is None:
-                raise ValueError("labels that begin alike need the model's tokenizer here")
-            begun = {"role": "assistant", "content": self.tokenizer.decode(path)}
-            request["messages"] = [*request["messages"], begun]
+                raise ValueError("labels with a common beginning need the model's tokenizer here")
+            start = {"role": "assistant", "content": self.tokenizer.decode(path)}
+            request["messages"] = [*request["messages"], start]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         logprobs = (await self._reply(request, affinity)).logprobs or {}
         return {token: logprobs[str(token)] for token in tokens}
 
     async def _ids(self, choice: str) -> list[int]:
-        async with self._asking_ids:  # once, not for every call that begins meanwhile
+        async with self._asking_ids:  # asked once, even by concurrent calls
             if choice not in self._label_ids:
                 if self.tokenizer is not None:
                     self._label_ids[choice] = self.tokenizer.encode(choice)
@@ -323,15 +323,14 @@ class Client:
             task = asyncio.create_task(self._ask(request, affinity, key, vectors))
             task.add_done_callback(lambda done: self._landed(key, done))
             self._in_flight[key] = task
-        # Shielded: an example that is given up must not take the answer away from another that
-        # waits.
+        # Shielded: if one example is cancelled, others that wait for the same answer still get it.
         return await asyncio.shield(self._in_flight[key])
 
     def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
         self._landing.set()
         if not task.cancelled():
-            task.exception()  # marks it as seen if nobody waits any more
+            task.exception()  # marks it as retrieved, in case nobody is waiting
 
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
@@ -355,14 +354,14 @@ class Client:
         if not all(token in given for token in wanted):
             raise ServingError(
                 f"the server of {self.model.name} does not give the log-probabilities of labels, "
-                "as vLLM does; ask by --evidence json instead"
+                "as vLLM does; use --evidence json instead"
             )
         if wanted:
             answer = replace(answer, logprobs={token: given[token] for token in wanted})
         if "prompt_logprobs" in request and answer.prompt_logprobs is None:
             raise ServingError(
-                f"the server of {self.model.name} does not tell how likely a prompt is, as vLLM "
-                "does when asked for prompt_logprobs; have vLLM serve the model"
+                f"the server of {self.model.name} does not return prompt_logprobs, as vLLM "
+                "does; serve the model with vLLM"
             )
         self.usage.add(answer)
         self.cache.put(key, self.model.digest, vars(answer))
@@ -389,13 +388,13 @@ async def label_shares(
 ) -> tuple[dict[str, float], float]:
     """Shares of the labels (label -> token ids), walking the tree of their tokens.
 
-    Where the labels part, the model is asked once for the probabilities of the next tokens; where
-    they do not, constrained decoding has no choice and nothing is asked. A label's share is the
-    product of the shares along its path. The first `depth` tokens, shared by all, are done.
+    Where the labels diverge, the model is asked once for the probabilities of the next tokens;
+    elsewhere, constrained decoding has no choice and nothing is asked. A label's share is the
+    product of the shares along its path. All labels share the first `depth` tokens, which are done.
 
     Returns:
         Label -> share, summing to 1; and the probability in [0, 1] that the unconstrained model
-        goes on with any of them where they first part.
+        continues with any of them where they first diverge.
 
     Raises:
         ServingError: A label's tokens are the beginning of another's.
@@ -404,7 +403,7 @@ async def label_shares(
     for label, tokens in labels.items():
         if len(tokens) <= depth:
             raise ServingError(
-                f"the model's tokenizer makes '{label}' the beginning of another label; ask by "
+                f"the model's tokenizer makes '{label}' the beginning of another label; use "
                 "--evidence json instead"
             )
         branches.setdefault(tokens[depth], []).append(label)
@@ -422,7 +421,7 @@ async def label_shares(
         if len(members) == 1:
             shares[members[0]] = share
             continue
-        alike = {label: labels[label] for label in members}
-        below, _ = await label_shares(alike, next_logprobs, depth + 1)
+        subset = {label: labels[label] for label in members}
+        below, _ = await label_shares(subset, next_logprobs, depth + 1)
         shares.update({label: share * part for label, part in below.items()})
     return shares, min(mass, 1.0)

@@ -30,7 +30,7 @@ DEFAULT_CONCURRENCY = 1024
 largest GPUs. A smaller GPU batches 256, and the rest waits in its queue."""
 
 UNVERIFIED = "unverified-"
-"""Prefix of the digest of a model of which only the name is known."""
+"""Prefix of the digest of a model that is known only by name."""
 
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
@@ -46,7 +46,7 @@ class Source:
         model: A registered name or folder in place of the profile's.
         endpoints: Base URLs of running servers, all with the same model; empty to use a detached
             server or start one.
-        embeddings: Requests carry embeddings, which a server accepts only if it was started so.
+        embeddings: Whether requests carry embeddings, which a server must be started for.
     """
 
     profile: Profile
@@ -58,7 +58,7 @@ class Source:
 
     @property
     def profiled(self) -> str:
-        """The model that the profile gives the role."""
+        """The model that the profile assigns to the role."""
         return self.profile.roles.judge if self.role == "judge" else self.profile.roles.generator
 
     def options(self, model: str) -> EngineOptions:
@@ -69,7 +69,7 @@ class Source:
     def seats(self) -> Sequence[Seat]:
         """The GPUs of the role's model; empty on a CPU. ServingError if they do not suffice.
 
-        The placement covers the whole profile, so that each model leaves the others room.
+        The placement covers the whole profile, so that each model leaves room for the others.
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
 
@@ -86,7 +86,7 @@ _users: set[object] = set()
 def placement(profile: Profile) -> Placement:
     """The places of a profile's models on this machine.
 
-    Computed once per process, so that memory used later by its own servers does not count as taken.
+    Computed once per process, so memory that its own servers use later does not count as taken.
     """
     key = profile.model_dump_json()
     if key not in _placed:
@@ -157,7 +157,7 @@ async def connect(
     """A client for a role's model; whatever it starts ends with the last client of this process.
 
     A server is started only if the answer is missing from the cache (by default `default_cache()`);
-    its logs go into a folder, and `on_status` is told what it is doing. At most `concurrency`
+    its logs go into `logs`, and its progress is passed to `on_status`. At most `concurrency`
     requests are in flight, by default the engine's batch. Servers of clients that share the list
     `together` start at the same time, as soon as one is needed.
 
@@ -184,16 +184,16 @@ async def connect(
 
 
 def reasoning_room(resolved: RoleModel, options: EngineOptions) -> int:
-    """Tokens beside each reply for the reasoning of a model that always reasons; 0 for others.
+    """Extra tokens per reply for the reasoning of a model that always reasons; 0 for others.
 
     Raises:
-        ServingError: A server would have to be started that takes the reasoning for the reply.
+        ServingError: A server would have to be started that mistakes the reasoning for the reply.
     """
     shown = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
     if shown and options.reasoning_parser is None and not resolved.served:
         raise ServingError(
             f"{resolved.identity.name} reasons before it answers; set reasoning_parser in the "
-            'profile to vLLM\'s name of its kind, such as "deepseek_r1" or "openai_gptoss"'
+            'profile to vLLM\'s name for its format, such as "deepseek_r1" or "openai_gptoss"'
         )
     return options.reasoning_tokens if shown or options.reasoning_parser else 0
 
@@ -247,8 +247,8 @@ class OnDemand(Backend):
         held = await asyncio.to_thread(detached.running)
         if not any(endpoint in state.endpoints for state in held):
             raise ServingError(
-                f"the server of {endpoint.model} was stopped, or given up as "
-                f"{detached.log_path()} says; the same command starts another and resumes"
+                f"the server of {endpoint.model} was stopped or given up (see "
+                f"{detached.log_path()}); the same command starts another and resumes"
             )
         await super().recover(endpoint)
 
@@ -271,10 +271,10 @@ def backend(
     on_status: Callable[[str], None],
     together: list[OnDemand] | None = None,
 ) -> Backend:
-    """Given endpoints, else detached servers of the same model, else some for this process.
+    """The given endpoints, else detached servers of the same model, else new ones for this process.
 
-    They are found or started when the first completion is needed, or that of another backend in
-    `together`. ServingError if the GPUs do not suffice.
+    Servers are found or started when this or another backend in `together` first needs a
+    completion. ServingError if the GPUs do not suffice.
     """
     model = resolved.folder
     if model is None or resolved.served:
@@ -295,8 +295,8 @@ def backend(
 def shared_servers() -> Iterator[None]:
     """Keep the servers that this process starts within the block, for all its clients.
 
-    The first client that needs one starts it. They are stopped when no block is left, and end with
-    this process however it ends: a killed job leaves no server behind.
+    The first client that needs a server starts it. Servers are stopped when the last block ends,
+    and with this process however it ends: a killed job leaves no server behind.
     """
     user = object()
     _users.add(user)
@@ -325,12 +325,12 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
             )
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
     folder, tokenizer = _local_folder(first, source)
-    # For weights elsewhere only the server's word is known: a change of weights under the same name
-    # and address goes unnoticed. Tables show that.
-    told = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
+    # Weights elsewhere are known only by what the server says, so new weights under the same name
+    # and address go unnoticed. Tables therefore give no digest.
+    hashed = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
     identity = ServedIdentity(
         name=first.name,
-        digest=folder.digest if folder is not None else f"{UNVERIFIED}{told}",
+        digest=folder.digest if folder is not None else f"{UNVERIFIED}{hashed}",
         # A server's numerics (number format, quantised cache) cannot be queried, so an answer
         # counts only for the addresses it came from.
         engine=f"{first.engine} at {', '.join(sorted(endpoint.url for endpoint in served))}",

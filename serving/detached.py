@@ -5,8 +5,8 @@ it on exit. Its job is on its command line; its progress, address and key are in
 `HOME/servers/PID.json`, which only its user can read. The file exists from the start, so that
 others wait instead of starting another server.
 
-It runs until it is stopped. If it was started for a process, it serves only that one and ends when
-that process ends in any way.
+A server runs until it is stopped. One that was started for a process serves only that process, and
+ends with it however it ends.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class State:
 
     @property
     def condition(self) -> str:
-        """Why it cannot be used at once, although it exists."""
+        """Why it cannot be used yet."""
         if self.abandoned:
             return f"{self.model}: waiting for the server of a finished job to end"
         if self.endpoints:
@@ -95,7 +95,7 @@ def lives(pid: int) -> bool:
 
 
 def running() -> list[State]:
-    """All detached servers whose process lives, by model name; files of dead ones are removed.
+    """All detached servers with a living process, sorted by model; files of dead ones are removed.
 
     This includes servers that are starting or ending.
     """
@@ -114,7 +114,7 @@ def running() -> list[State]:
 def _job_of(pid: str) -> Job | None:
     """The job of a process that holds servers for this home; None for any other process.
 
-    Its command line tells, not its start time: the clock may have been set since.
+    It is recognised by its command line, not its start time: the clock may have been set since.
     """
     try:
         process = psutil.Process(int(pid))
@@ -141,7 +141,7 @@ async def find(
     Raises:
         ServingError: The wait exceeded `start_timeout_s`.
     """
-    told, since = "", time.monotonic()
+    reported, since = "", time.monotonic()
     while True:
         states = running()
         wanted = [state for state in states if state.serves(digest, options)]
@@ -152,19 +152,19 @@ async def find(
         awaited = next(iter([*starting, *wanted, *abandoned]), None)
         if awaited is None:
             return []
-        if awaited.condition != told:
-            told, since = awaited.condition, time.monotonic()
-            on_status(told)
+        if awaited.condition != reported:
+            reported, since = awaited.condition, time.monotonic()
+            on_status(reported)
         if time.monotonic() - since > options.start_timeout_s:
             raise ServingError(
-                f"waited {options.start_timeout_s:g} s for a server ({told}); end it with: "
+                f"waited {options.start_timeout_s:g} s for a server ({reported}); end it with: "
                 f"kill {awaited.pid}"
             )
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def answering(*states: State) -> list[Endpoint]:
-    """Their endpoints that answer now."""
+    """The endpoints of these servers that answer now."""
     endpoints = [endpoint for state in states for endpoint in state.endpoints]
     return list(compress(endpoints, await asyncio.gather(*map(answers, endpoints))))
 
@@ -179,7 +179,7 @@ async def start(
     owner: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """Start detached servers, or find running ones; if cancelled, it leaves none.
+    """Start detached servers, or find running ones; if cancelled, stop those it started.
 
     Args:
         model: The model to serve.
@@ -215,7 +215,7 @@ async def start(
             endpoints = await find(model.digest, options, on_status=on_status)
             if ended := [holder for holder in holders if holder.poll() is not None]:
                 said, _ = ended[0].communicate()
-                raise ServingError(said or f"it was stopped, or ended at once: {log_path()}")
+                raise ServingError(said or f"the server was stopped or ended at once: {log_path()}")
             if endpoints:
                 return endpoints
             if not holders:
@@ -237,7 +237,7 @@ async def start(
 def stop(model: str | None = None, *, owner: int | None = None) -> list[State]:
     """Stop detached servers (of a model, or all), wait for their end, and return them.
 
-    Only those of the process `owner`, or, if None, those without an owner.
+    Only servers of the process `owner`, or, if it is None, servers without an owner.
     """
     chosen = [
         state
@@ -299,7 +299,7 @@ def _spawn_the_only_ones(jobs: Sequence[Job]) -> "list[subprocess.Popen[str]]":
 
 
 def turn(job: Job, on_wait: Callable[[], object]) -> ExitStack:
-    """Wait until no other server is starting on its GPUs; closing lets others start.
+    """Wait until no other server is starting on its GPUs; closing the result lets others start.
 
     vLLM measures free memory at startup, and would count another server's as its own.
     """
@@ -311,20 +311,20 @@ def turn(job: Job, on_wait: Callable[[], object]) -> ExitStack:
 
 
 def hold(job: Job) -> None:
-    """Hold a server until told to end, until its owner has ended, or until it is given up.
+    """Hold a server until it is stopped, its owner has ended, or it is given up.
 
     Raises:
         ServingError: It did not start, or failed too often in a row.
         OSError: The machine cannot start a process, or the job's files cannot be written.
-        SystemExit: It was told to end.
+        SystemExit: It was stopped, or its owner has ended.
     """
-    told = Note()
+    reported = Note()
 
     def tell(status: str, endpoints: tuple[Endpoint, ...] = ()) -> None:
-        nonlocal told
+        nonlocal reported
         note = Note(status=f"{job.name}: {status}", endpoints=endpoints)
-        if note != told:
-            told = note
+        if note != reported:
+            reported = note
             write(_file(job, os.getpid()), note.model_dump_json(indent=2))
 
     def end(*_: object) -> None:
@@ -337,7 +337,7 @@ def hold(job: Job) -> None:
 
     for number in ENDING:
         signal.signal(number, end)
-    server, waiting = serve(job), "another server starts on its GPU; waiting"
+    server, waiting = serve(job), "another server is starting on its GPU; waiting"
     with closing(server), turn(job, lambda: tell(waiting)) as held:
         for status, endpoint in server:
             tell(status, (endpoint,) if endpoint else ())

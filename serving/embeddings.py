@@ -36,14 +36,14 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
     """The input of a model's first layer for some tokens.
 
     Gemma multiplies its embeddings by the square root of d, rounded to the number format that it
-    computes in; those are the vectors that vLLM takes, and that transformers calls
+    computes in. These are the vectors that vLLM expects and that transformers calls
     `inputs_embeds`.
 
     The `dtype` is the number format that the server computes in: "bfloat16", "float16", "float32",
     or "auto" for the one in the folder's `config.json`.
 
     Raises:
-        ServingError: The model type is unknown here, its table is missing or cannot be read, or an
+        ServingError: The model type is not supported, its table is missing or cannot be read, or an
             id is not in it.
     """
     import torch
@@ -52,8 +52,8 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
     kind = str(config.get("model_type"))
     if kind not in AS_STORED | SCALED:
         raise ServingError(
-            f"how a model of the type '{kind}' makes embeddings of tokens is not known here "
-            f"({folder}); known are {', '.join(sorted(AS_STORED | SCALED))}"
+            f"embeddings of the model type '{kind}' are not supported ({folder}); "
+            f"supported types are {', '.join(sorted(AS_STORED | SCALED))}"
         )
     if dtype == "auto":
         text = {**config, **config.get("text_config", {})}
@@ -95,13 +95,13 @@ def _rows(folder: Path, ids: Sequence[int]) -> "torch.Tensor":
     ]
     if len(tables) != 1:
         raise ServingError(
-            f"{folder} has no table of embeddings ({TABLE}) in bfloat16, float16 or float32, or "
-            "several; take a decoder with such weights"
+            f"{folder} needs exactly one table of embeddings ({TABLE}) in bfloat16, float16 or "
+            f"float32, but has {len(tables)}; use a decoder with such weights"
         )
     ((file, name),) = tables
     with safe_open(file, framework="pt") as opened:
         table = opened.get_slice(name)
         size = table.get_shape()[0]
         if not ids or not 0 <= min(ids) <= max(ids) < size:
-            raise ServingError(f"{folder} has embeddings of {size:,} tokens; others were asked for")
+            raise ServingError(f"{folder} has embeddings of {size:,} tokens; give ids below that")
         return torch.cat([table[token : token + 1] for token in ids])

@@ -26,13 +26,13 @@ IDLE_S = 4.0
 """Seconds that an idle connection is kept: vLLM closes its end after 5 s."""
 
 STALL_S = 3600.0
-"""Seconds that a server may send nothing: no reply takes a CPU so long."""
+"""Seconds that a server may send nothing: even on a CPU, no reply takes this long."""
 
 PAGE_S, PAGE_BYTES = 60.0, 1 << 20
-"""Most seconds and bytes of a page that is not a completion."""
+"""Limits in seconds and bytes for a page that is not a completion."""
 
 PATIENCE_S = 900.0
-"""Most seconds that a request waits between its tries, in all, before the run stops: a large model
+"""Most seconds in total that a request waits between tries before the run stops: a large model
 restarts in minutes."""
 
 WHOLE_S = 6 * 3600.0
@@ -108,13 +108,13 @@ def open_session(endpoint: Endpoint) -> "ClientSession":
 async def exchange(
     session: "ClientSession", url: str, data: bytes | None, *, most: int
 ) -> tuple[int, bytes]:
-    """Status and body, of at most `most` bytes, of a page; GET, or POST with JSON data.
+    """Get a page, or post JSON data to it; returns the status, and a body of at most `most` bytes.
 
     Redirects are not followed.
 
     Raises:
-        PassingError: It does not come.
-        ValueError: It is too long.
+        PassingError: No reply arrives.
+        ValueError: The reply is too long.
     """
     import aiohttp
 
@@ -156,7 +156,7 @@ async def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
 
 
 async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedModel:
-    """Ask an OpenAI-compatible server (a URL that ends in /v1) which model it serves, or for one.
+    """Ask an OpenAI-compatible server (its URL ends in /v1) for a model; by default its first one.
 
     Raises:
         ServingError: The server is missing or gives no answer, refuses the key, or lacks the model.
@@ -190,14 +190,14 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     name = model if model is not None else next(iter(cards), None)
     if name is None or name not in cards:
         raise ServingError(
-            f"the server at {url} serves no model '{name}', but "
-            f"{', '.join(cards)[:1000] or 'none'}; name one of them with --model"
+            f"the server at {url} serves no model '{name}' (it serves "
+            f"{', '.join(cards)[:1000] or 'none'}); name one that it serves with --model"
         )
     context = cards[name].get("max_model_len")
     if context is not None and (type(context) is not int or context < 1):
-        raise ServingError(f"the server at {url} gives '{name}' no usable context length; fix it")
-    told = _name(version.get("version")) if isinstance(version, dict) else ""
-    engine = f"vllm {told}" if told else "unknown engine"
+        raise ServingError(f"the server at {url} has no usable context length for '{name}'; fix it")
+    release = _name(version.get("version")) if isinstance(version, dict) else ""
+    engine = f"vllm {release}" if release else "unknown engine"
     return ServedModel(name, _name(cards[name].get("root")), context, engine)
 
 
@@ -229,7 +229,7 @@ def _is_url(text: str) -> bool:
 class Line:
     """Connections to one endpoint, and the number of requests on them.
 
-    `others` are names of models that answered in place of the endpoint's.
+    `others` are names that replies gave for the model, other than the endpoint's.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -248,7 +248,7 @@ class Line:
         """
         server = f"the server at {self.endpoint.url}"
         path = "chat/completions" if "messages" in request else "completions"
-        # vLLM wants the field, empty, beside embeddings.
+        # With embeddings, vLLM still needs the field, as null.
         named = {"model": self.endpoint.model} | ({"prompt": None} if path == "completions" else {})
         try:
             data = to_json(named | request)
@@ -267,14 +267,14 @@ class Line:
             raise _refusal(self.endpoint, status, body)
         try:
             answer = json.loads(body)
-            told = _told(answer, request.get("prompt", ()))
+            fields = _told(answer, request.get("prompt", ()))
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ServingError(f"{server} {FOREIGN}; check --endpoint") from error
         name = answer.get("model")
         if isinstance(name, str) and self.endpoint.model not in name and len(self.others) < SHOWN:
             self.others.add(in_short(name))
         try:
-            return Completion(**told)
+            return Completion(**fields)
         except ValueError as error:
             shown = in_short(body.decode(errors="replace"))
             raise RequestError(f"{server} gives {error}: {shown}") from error
@@ -286,7 +286,7 @@ class Line:
 
 
 def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
-    """Lines to endpoints, with `concurrency` requests in flight in all; each is a socket."""
+    """Lines to endpoints; allows this process a socket for each of `concurrency` requests."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = concurrency + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -296,9 +296,10 @@ def open_lines(endpoints: Sequence[Endpoint], concurrency: int) -> list[Line]:
 
 
 def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
-    """The affinity's own server, unless it is clearly busier than the idlest.
+    """The server of an affinity, unless it is clearly busier than the idlest.
 
-    Clearly: by more than half of a server's share of the requests in flight, and by `LEAST_LEAD`.
+    That is, by more than half of a server's share of the requests in flight, and by more than
+    `LEAST_LEAD`.
     """
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity or len(lines) == 1:
@@ -322,15 +323,15 @@ async def ask(
     Args:
         request: Body of a chat completion without the model, or of a completion if it has no
             `messages`.
-        lines: Servers of the model; one that failed is asked again only when all of them have.
+        lines: Servers of the model; one that failed is asked again only when all have failed.
         affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
-        usage: Counts the further tries.
+        usage: Counts the retries.
 
     Raises:
         RequestError: The server refuses this request (400, 413, 422).
-        ServingError: It refuses the key or lacks the model, stays away for `PATIENCE_S`, or has not
-            replied within `WHOLE_S`.
+        ServingError: It refuses the key or lacks the model, is unavailable for `PATIENCE_S`, or has
+            not replied within `WHOLE_S`.
     """
     untried, line = list(lines), least_loaded(lines, affinity)
     idle_s = 0.0  # time in a server's queue does not count as patience
@@ -361,7 +362,7 @@ async def ask(
 
 
 async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
-    """Token ids of a label by the server's tokenizer (vLLM's /tokenize), else a ServingError."""
+    """Token ids of a label by the server's /tokenize, as vLLM has it; ServingError without it."""
     body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
     try:
         async with open_session(endpoint) as session:
@@ -379,9 +380,9 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
 
 
 def longest(request: Mapping[str, Any]) -> int:
-    """Most bytes of the reply to a request: several times the need of its tokens.
+    """Most bytes of the reply to a request: several times what its tokens need.
 
-    It is 256 for each token that is written or reported, and a quarter of a million besides.
+    256 for each token that is written or reported, plus a quarter of a million.
     """
     written = request.get("max_tokens", 0)
     likely = len(request.get("logprob_token_ids", ()))
@@ -411,7 +412,7 @@ def in_short(reason: str) -> str:
 
 
 def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
-    """Fields of a `Completion` in a reply; an error of any kind if it is not one."""
+    """The fields of a `Completion` from a reply; other content raises errors of any kind."""
     choice = answer["choices"][0]
     logprobs = prompt_logprobs = None
     if "message" in choice:
@@ -424,12 +425,12 @@ def _told(answer: Any, prompt: Sequence[int] = ()) -> dict[str, Any]:
     else:
         text = choice["text"]
         if (entries := choice.get("prompt_logprobs")) is not None:
-            # It is null for the first token, which has nothing before it.
-            told = zip(prompt[1:], entries[1:], strict=True)
-            prompt_logprobs = [entry[str(token)]["logprob"] for token, entry in told]
+            # The first token has nothing before it, so its entry is null.
+            pairs = zip(prompt[1:], entries[1:], strict=True)
+            prompt_logprobs = [entry[str(token)]["logprob"] for token, entry in pairs]
     reason = choice["finish_reason"]
     if not isinstance(text, str) or not isinstance(reason, str | None):
-        raise TypeError("the reply is no text")
+        raise TypeError("the reply is not text")
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
     return {

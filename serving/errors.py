@@ -20,19 +20,19 @@ class RequestError(ServingError):
 def explain_import(error: ImportError) -> str:
     """One line: which module is missing or incompatible, and the remedy.
 
-    Libraries that import lazily hide the reason behind an error of their own ("Could not import
+    Libraries that import lazily hide the cause behind their own error ("Could not import
     module 'AutoModel'"), so the innermost error is reported.
     """
     first = _first(error)
     if isinstance(first, ModuleNotFoundError) and first.name:
         reason = f"the module {first.name} is not installed in {sys.prefix}"
     else:
-        reason = f"{' '.join(str(first).split())}; two packages in {sys.prefix} do not fit"
-    return f"{reason}; delete that folder and run scripts/run_all.sh, which makes it anew"
+        reason = f"{' '.join(str(first).split())}; two packages in {sys.prefix} are incompatible"
+    return f"{reason}; delete that folder and run scripts/run_all.sh, which recreates it"
 
 
 def is_ours(error: ImportError) -> bool:
-    """Whether a module of this program could not be imported: then the fault is ours."""
+    """Whether a module of this program could not be imported, which is a bug of ours."""
     return str(_first(error).name).partition(".")[0] in _OURS
 
 

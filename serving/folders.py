@@ -1,8 +1,8 @@
 """Requirements for a model folder, and the files in it that decide a model's answers.
 
-A folder is checked without torch: its JSON files are read, and of each safetensors file only the
-header. A model's answers depend on weights, configuration, tokenizer and chat template; those files
-make the digest, everything else (README, licence, pickles beside the safetensors) does not.
+A folder is checked without torch: its JSON files are read, and only the header of each safetensors
+file. A model's answers depend on weights, configuration, tokenizer and chat template; these files
+make up the digest, and all others (README, licence, pickles beside the safetensors) are ignored.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ DECIDING = (
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The safetensors library has the same limit.
 _LONGEST_HEADER = 100_000_000
-_IMPORT = "a GGUF file is unpacked by contested models add FILE.gguf --name NAME"
+_IMPORT = "unpack a GGUF file with contested models add FILE.gguf --name NAME"
 
 
 class FileRecord(BaseModel):
@@ -78,8 +78,8 @@ def check_folder(path: Path) -> None:
 
 def deciding_files(folder: Path) -> dict[str, Path]:
     """The files that decide the answers: name relative to the folder (with `/`) -> path, sorted."""
-    found = {file for pattern in DECIDING for file in folder.glob(pattern) if file.is_file()}
-    names = sorted(file.relative_to(folder).as_posix() for file in found)
+    files = {file for pattern in DECIDING for file in folder.glob(pattern) if file.is_file()}
+    names = sorted(file.relative_to(folder).as_posix() for file in files)
     return {name: folder / name for name in names}
 
 
@@ -88,8 +88,7 @@ def fingerprint(folder: Path) -> dict[str, FileRecord]:
     records = {}
     try:
         for name, file in deciding_files(folder).items():
-            # The state before hashing: a file that is written meanwhile has a newer time
-            # afterwards.
+            # Taken before hashing: a file that is written meanwhile then differs from its record.
             state = file.stat()
             records[name] = FileRecord(
                 sha256=sha256_of(file), size=state.st_size, mtime_ns=state.st_mtime_ns
@@ -118,7 +117,7 @@ def sha256_of(file: Path) -> str:
 def read_object(file: Path) -> dict[str, Any]:
     """The JSON object in a file; ServingError if it has none."""
     if not file.is_file():
-        raise ServingError(f"{file.parent} has no {file.name}; fetch it where the model came from")
+        raise ServingError(f"{file.parent} has no {file.name}; fetch it from the model's source")
     try:
         value = json.loads(file.read_bytes())
     except (OSError, RecursionError, ValueError) as error:
@@ -129,34 +128,34 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def tensors(file: Path) -> dict[str, dict[str, Any]]:
-    """The header of a whole safetensors file: tensor name -> its description.
+    """The header of a complete safetensors file: tensor name -> its description.
 
     The file has 8 bytes of length, then JSON that describes each tensor, then their data.
 
     Raises:
-        ServingError: The file is something else, cut short or broken.
+        ServingError: The file is not safetensors, or is cut short or broken.
     """
     try:
         size = file.stat().st_size
         with file.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
-            found: dict[str, Any] = json.loads(stream.read(min(length, _LONGEST_HEADER)))
-        found.pop("__metadata__", None)
-        expected = 8 + length + max(tensor["data_offsets"][1] for tensor in found.values())
+            header: dict[str, Any] = json.loads(stream.read(min(length, _LONGEST_HEADER)))
+        header.pop("__metadata__", None)
+        expected = 8 + length + max(tensor["data_offsets"][1] for tensor in header.values())
     except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         raise ServingError(
-            f"{file} is no safetensors file, but perhaps a Git LFS pointer; fetch it again, or run "
+            f"{file} is not a safetensors file, perhaps a Git LFS pointer; fetch it again, or run "
             "git lfs pull in its folder"
         ) from error
     if expected != size:
         raise ServingError(
             f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
         )
-    return found
+    return header
 
 
 def loaded_tensors(folder: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """The tensors of a model that are loaded: those of the index's files if it has an index.
+    """The tensors of a model that are loaded: with an index, only those in the files it names.
 
     Raises:
         ServingError: As `tensors`.

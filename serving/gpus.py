@@ -18,7 +18,7 @@ class Gpu:
     """One GPU. A card that is divided into slices (MIG) counts as one without memory.
 
     Attributes:
-        id: Its id for `CUDA_VISIBLE_DEVICES`: the whole UUID. vLLM accepts no shortened ones.
+        id: Its id for `CUDA_VISIBLE_DEVICES`: the full UUID, as vLLM accepts no shortened ones.
         name: The maker's name for it.
         memory_gib, free_gib: Memory in GiB, and the part of it that is free now.
         capability: CUDA's compute capability; newer and faster cards have a larger one.
@@ -38,27 +38,28 @@ class Gpu:
 def visible() -> list[Gpu]:
     """The GPUs that this process may use, in CUDA's order.
 
-    Without `CUDA_VISIBLE_DEVICES` they are all, in the order of the PCI bus. It names cards by
-    number or by the beginning of a UUID; cards after the first name that fits none are hidden.
+    Without `CUDA_VISIBLE_DEVICES`, all of them in the order of the PCI bus. The variable names them
+    by number or by the beginning of a UUID; the first name that does not match exactly one card
+    ends the list.
     """
     listed = _ask(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     try:
         gpus = [_gpu(line) for line in listed.splitlines()]
     except ValueError:
         return []
-    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if chosen is None:
+    setting = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if setting is None:
         return gpus
-    found: list[Gpu] = []
-    for name in chosen.replace(" ", "").split(","):
+    chosen: list[Gpu] = []
+    for name in setting.replace(" ", "").split(","):
         if name.isdecimal():
             same = gpus[int(name) :][:1]
         else:
             same = [gpu for gpu in gpus if name and gpu.id.startswith(name)]
         if len(same) != 1:
             break
-        found += same
-    return found
+        chosen += same
+    return chosen
 
 
 def driver() -> str | None:
@@ -69,7 +70,7 @@ def driver() -> str | None:
 
 
 def _gpu(line: str) -> Gpu:
-    """A card as the tool lists it. A card that shares the machine's memory has that as its own."""
+    """A card as the tool lists it; one that shares the machine's memory counts all of that."""
     uuid, name, total, free, capability, divided = map(str.strip, line.split(","))
     if divided == "Enabled":
         sizes = 0.0, 0.0
@@ -85,7 +86,7 @@ def _gpu(line: str) -> Gpu:
 
 def _ask(*words: str) -> str:
     """The tool's output; empty if it is missing or fails."""
-    line = ["nvidia-smi", *words]  # as people call it
+    line = ["nvidia-smi", *words]  # looked up in PATH
     try:
         return subprocess.run(line, capture_output=True, text=True, timeout=30, check=True).stdout  # noqa: S603
     except (OSError, subprocess.SubprocessError):

@@ -31,18 +31,18 @@ def default_home() -> Path:
 
 
 def default_models_dir() -> Path:
-    """The folder that registered models live in unless a command is told `--models-dir`."""
+    """The folder that registered models live in unless a command is given `--models-dir`."""
     return default_home() / "models"
 
 
 @contextmanager
 def alone(file: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Hold a file's lock, which ends with the process, however that ends; its folder is created.
+    """Hold a file's lock, which ends with the process in any case; the file is created if missing.
 
     `on_wait` is called if another process holds it.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # a link in its place would empty another file
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW  # a link would lock another file
     with os.fdopen(os.open(file, flags, 0o600)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,7 +69,7 @@ def opened_to_append(file: Path) -> BinaryIO:
 
 
 def write(file: Path, text: str, mode: int = 0o600) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

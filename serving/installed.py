@@ -18,12 +18,12 @@ DRIVER = 580
 """The oldest NVIDIA driver for CUDA 13, which the locked torch is built with."""
 
 UPDATE_DRIVER = (
-    f"update it to {DRIVER} or later, or give a datacenter card the package cuda-compat-13-0 "
+    f"update it to {DRIVER} or later, or, for a datacenter card, install cuda-compat-13-0 "
     "(docs/serving.md)"
 )
 _PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 INSTALL_COMPILER = (
-    "a C compiler or Python's headers are missing, with which triton compiles at first use; "
+    "triton compiles at first use, but a C compiler or Python's headers are missing; "
     f"install gcc and {_PYTHON}-dev (Debian, Ubuntu) or {_PYTHON}-devel (Red Hat)"
 )
 
@@ -50,7 +50,7 @@ def built_for_gpus() -> bool:
 
 
 def torch_device() -> Literal["cuda", "cpu"]:
-    """The device torch computes on by default, by its own names."""
+    """The device that torch computes on by default, by torch's name."""
     return "cuda" if built_for_gpus() and visible() else "cpu"
 
 

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True)
 class Model:
-    """A model folder with known bytes: its registered name or its own, and its digest."""
+    """A model folder with its digest, under its registered name or the folder's name."""
 
     name: str
     path: Path
@@ -73,8 +73,8 @@ def add(
 ) -> Model:
     """Register a model under a name: a folder by a link, a GGUF file unpacked into a folder.
 
-    A source stays unchanged. Adding the same content again is not an error. With `replace`, the
-    name of a linked folder now refers to another one.
+    The source is not changed. Adding the same content again is not an error. With `replace`, a
+    name that links to a folder can be linked to another one.
 
     Raises:
         ServingError: The folder is refused (see `check_folder`), the file cannot be imported (see
@@ -102,7 +102,7 @@ def add(
 
 
 def is_gguf(source: Path) -> bool:
-    """Whether a path is a GGUF file's, by its name."""
+    """Whether a path is a GGUF file, judging by its name."""
     return source.suffix == ".gguf" and not source.is_dir()
 
 
@@ -114,12 +114,12 @@ def _linked(
     if size > _LARGE:
         on_step(f"hashing {size / 1e9:.0f} GB")
     files = fingerprint(folder)
-    other = known is not None and known.digest != digest_of(files)
-    lies_there = link.is_dir() and not link.is_symlink()
-    if (other and not replace) or (lies_there and link.resolve() != folder):
+    differs = known is not None and known.digest != digest_of(files)
+    is_folder = link.is_dir() and not link.is_symlink()
+    if (differs and not replace) or (is_folder and link.resolve() != folder):
         raise _taken(link)
     digest = _note(name, models_dir, Source(path=str(folder)), files)
-    if not lies_there:
+    if not is_folder:
         fresh = models_dir / f".{name}.link"
         fresh.unlink(missing_ok=True)
         fresh.symlink_to(folder, target_is_directory=True)
@@ -128,7 +128,7 @@ def _linked(
 
 
 def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> Model:
-    """A folder made beside its final place and renamed: a killed import leaves no half of one."""
+    """Unpack beside the final place, then rename: a killed import leaves no incomplete model."""
     target, partial = models_dir / name, models_dir / f".{name}.partial"
     source = Source(path=file.name, sha256=folders.sha256_of(file))
     if os.path.lexists(target):
@@ -143,8 +143,7 @@ def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> 
         gguf.convert(file, partial, on_step)
         on_step("computing digests")
         check_folder(partial)
-        # The manifest comes first: without its folder it counts for nothing, and is overwritten
-        # next time.
+        # The manifest comes first: if the folder does not follow, the next import overwrites it.
         digest = _note(name, models_dir, source, fingerprint(partial))
         partial.rename(target)
     finally:
@@ -154,8 +153,8 @@ def _unpacked(file: Path, name: str, models_dir: Path, on_step: gguf.OnStep) -> 
 
 def _taken(place: Path) -> ServingError:
     return ServingError(
-        f"the name '{place.name}' is taken by another model ({place}); choose another name, or let"
-        " a link there stand for this folder: --replace"
+        f"the name '{place.name}' is taken by another model ({place}); choose another name, or, if"
+        " it is a linked folder, link this one instead with --replace"
     )
 
 
@@ -178,7 +177,7 @@ def read_manifest(name: str, models_dir: Path) -> Manifest | None:
 
 
 def write_manifest(models_dir: Path, content: Manifest) -> None:
-    """Write a manifest, whole or not at all."""
+    """Write a manifest atomically."""
     write(models_dir / f"{content.name}{SUFFIX}", f"{content.model_dump_json(indent=2)}\n", 0o644)
 
 
@@ -201,7 +200,7 @@ def manifest(name: str, models_dir: Path) -> Manifest:
 
 
 def find(name: str, models_dir: Path) -> Model:
-    """Find a model by its name, or a path to a folder; its bytes are those that were registered.
+    """Find a model by its name, or a path to a folder, and check that it has not changed.
 
     Sizes and times are compared with the manifest; if they differ the files are hashed again. A
     folder that is not registered is hashed every time.
@@ -215,7 +214,7 @@ def find(name: str, models_dir: Path) -> Model:
         return _find_folder(name, models_dir)
     folder = (models_dir / name).resolve()
     if not folder.is_dir():
-        raise ServingError(f"{folder} of model '{name}' is gone; bring it back, or add it again")
+        raise ServingError(f"{folder} of model '{name}' is gone; restore it, or add it again")
     states = {file: path.stat() for file, path in folders.deciding_files(folder).items()}
     now = {file: (state.st_size, state.st_mtime_ns) for file, state in states.items()}
     if now != {file: (record.size, record.mtime_ns) for file, record in known.files.items()}:
@@ -223,8 +222,8 @@ def find(name: str, models_dir: Path) -> Model:
         if changed := _differences(known.files, files):
             raise ServingError(
                 f"model '{name}' has changed since it was added"
-                f" ({', '.join(changed[:3])} in {folder}); restore it, or, if you meant it, add"
-                " the folder again with --replace, a GGUF file after removing that folder"
+                f" ({', '.join(changed[:3])} in {folder}); restore it, or, if that was intended,"
+                " add the folder again with --replace (a GGUF file: remove that folder first)"
             )
         # Only times differ, as after a copy. A read-only models folder works too, only slower.
         with suppress(OSError):

@@ -25,7 +25,7 @@ OFFLINE: Mapping[str, str] = {
 """Set in this process and in every server."""
 
 SERVER: Mapping[str, str] = {
-    # An empty list of plugins: code of other packages is not loaded by name.
+    # No plugins, so that vLLM loads no code of other packages.
     "VLLM_PLUGINS": "",
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
@@ -35,7 +35,7 @@ SERVER: Mapping[str, str] = {
     # Otherwise vLLM finds "its" address by opening a socket towards a public one, and its
     # processes then talk to each other over that address.
     "VLLM_HOST_IP": "127.0.0.1",
-    # gpt-oss writes a date into every prompt: the one of `serving.tokens`, not today's.
+    # gpt-oss writes a date into every prompt; this is that of `serving.tokens`, not today's.
     "VLLM_SYSTEM_START_DATE": "2026-01-01",
     "VLLM_DISABLE_LOG_LOGO": "1",
     "VLLM_LOGGING_COLOR": "0",

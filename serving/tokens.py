@@ -32,27 +32,27 @@ ENGINES_OWN = "<prompt_embeds>"
 """vLLM refuses chats with this in a text if it was started with `prompt_embeds`."""
 
 PIECE = 1024
-"""Least characters of a piece of a text that is counted."""
+"""Minimum characters of a piece of text, except for the last; pieces are counted separately."""
 
 KEPT = 16_384
-"""Most pieces whose counts are kept: some 16 MB of text."""
+"""Most pieces whose counts are kept: about 16 MB of text."""
 
 END = re.compile(r"[^\W\d_](?=[ \n])")
 """A letter followed by white space. Tokenizers begin a new token there."""
 
 INSIDE = re.compile(r"(?:[^\W\d_]|\ufffd)[ \n]")
-"""The same within a token; a part of a character may belong to a letter."""
+"""The same within a token; U+FFFD, part of a character, may belong to a letter."""
 
 MOST_BYTES = 33
-"""UTF-8 bytes that a character may become in any Unicode normal form; a token has at least one."""
+"""Most UTF-8 bytes of a character in any Unicode normal form; a token has at least one byte."""
 
 TODAY = datetime(2026, 1, 1)
 """The date in prompts. Some templates write today's date into the prompt, which would make answers
 differ from day to day."""
 
 TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": "1 January 2026", "enable_thinking": False}
-"""Sent with every request and used for every count. Llama 3 takes its date from there; Qwen 3 and
-others would open a reasoning block, where a one-token label could not stand."""
+"""Sent with every request and used for every count. Llama 3 takes its date from them; Qwen 3 and
+others would otherwise open a reasoning block, where a one-token label is impossible."""
 
 _DIRECTIVES = "YymdeBbAajHIMSpFDT"
 _CLOCK = (
@@ -125,9 +125,9 @@ class ChatTokenizer:
         )
 
     def count(self, messages: Sequence[Message], room: int = 0) -> int:
-        """Number of prompt tokens of a chat request; an equal beginning is counted once.
+        """Number of prompt tokens of a chat request; shared beginnings are tokenised once.
 
-        It may return a higher number if even that is within the room.
+        It may return an upper bound if that is within the room.
         """
         prompt, known = self.render(messages), self._known
         parts = list(pieces(prompt)) if self.pieces_add_up else [prompt]
@@ -153,7 +153,7 @@ class ChatTokenizer:
         """Whether the tokens of a text are those of its pieces.
 
         This holds for byte-pair encoding if no token reaches over the end of a piece and none is
-        added at the beginning of a text: so in Llama 3, Qwen, Gemma and SmolLM, not in Llama 2.
+        added at the beginning of a text, as in Llama 3, Qwen, Gemma and SmolLM but not in Llama 2.
         """
         if type(self.tokenizer.model).__name__ != "BPE":
             return False
@@ -178,17 +178,17 @@ class ChatTokenizer:
     def plain(self, text: str, *, begins: bool) -> tuple[list[int], list[tuple[int, int]]]:
         """Token ids of a text without a chat template, and each token's characters.
 
-        Special tokens written in it are plain text. If it `begins` the model's input, it gets those
-        that the tokenizer puts around texts; they have no characters.
+        Special tokens written in the text are plain text. If it `begins` the model's input, special
+        tokens are added as the tokenizer puts them around texts; they have no characters.
         """
         (encoding,) = self._literal.encode_batch([text], add_special_tokens=begins)
         return list(encoding.ids), [(int(start), int(end)) for start, end in encoding.offsets]
 
     @cached_property
     def _literal(self) -> Tokenizer:
-        again = Tokenizer.from_str(self.tokenizer.to_str())
-        again.encode_special_tokens = True
-        return again
+        literal = Tokenizer.from_str(self.tokenizer.to_str())
+        literal.encode_special_tokens = True
+        return literal
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids."""
@@ -204,8 +204,8 @@ class ChatTokenizer:
     def defuse(self, text: str) -> str:
         """The text with special tokens and `COMMON_SPECIAL` in it turned into plain text.
 
-        A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
-        with the assistant's voice. A space after the first character breaks the token.
+        A document that contains `<|im_end|>` would otherwise end the user's turn and could
+        impersonate the assistant. A space after the first character breaks the token.
         """
         return _broken(text, self._special)
 
@@ -242,7 +242,7 @@ def defuse_common(text: str) -> str:
 def _broken(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
     """The text with a space in each special token, which makes it plain text."""
     for pattern in patterns:
-        text = pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+        text = pattern.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
     return text
 
 
@@ -256,7 +256,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def most_tokens(text: str) -> int:
-    """A number of tokens that the text cannot exceed, without counting."""
+    """An upper bound on the tokens of a text, without tokenising it."""
     beyond_ascii = 0 if text.isascii() else len(text.encode("utf-8", "replace")) - len(text)
     return len(text) + (MOST_BYTES - 1) * beyond_ascii
 
@@ -264,10 +264,10 @@ def most_tokens(text: str) -> int:
 def rendered(source: str, variables: Mapping[str, Any]) -> str:
     """The text that a template makes, by the rules of transformers and with today's date fixed.
 
-    A template reaches nothing outside its sandbox. It may take long, as it may in the server.
+    A template cannot reach outside its sandbox. It may take long, as in the server.
 
     Raises:
-        ServingError: It is not a Jinja template, or refuses its variables.
+        ServingError: The source is not a Jinja template, or refuses its variables.
     """
     try:
         return _compiled(on_a_fixed_day(source)).render(**variables)
@@ -306,9 +306,9 @@ def _compiled(source: str) -> Template:
 
 
 def on_a_fixed_day(source: str) -> str:
-    """The template with its own clock, if it asks for the time; a server is given the same one.
+    """The template with a fixed clock if it asks for the time; a server is given the same template.
 
-    Arguments cannot do it: `strftime_now` is a function, and requests carry values.
+    An argument cannot replace `strftime_now`, as it is a function and requests carry only values.
     """
     return _CLOCK + source if "strftime_now" in source else source
 
@@ -330,7 +330,7 @@ def chat_template(folder: Path) -> tuple[str, Mapping[str, str]]:
     """
     config_file = folder / "tokenizer_config.json"
     config = read_object(config_file) if config_file.exists() else {}
-    # Each is a string, or a dict with the string.
+    # Each token is a string, or a dict with the string.
     tokens = {
         name: value.get("content") if isinstance(value, dict) else value
         for name, value in config.items()

@@ -65,9 +65,9 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
 
 
 def cache_tokens(folder: Path, options: EngineOptions, gib: float) -> int:
-    """Tokens, in longest prompts, that fit in the cache of a server with `gib` GiB of each GPU.
+    """Tokens of longest prompts that fit in the cache of a server with `gib` GiB of each GPU.
 
-    As `memory_gib` estimates memory high, this is rather low.
+    As `memory_gib` overestimates memory, this is an underestimate.
     """
     room = options.kv_cache_gib or gib - _beside_cache_gib(folder, options)
     length = _length(folder, _text(folder), options)
@@ -78,7 +78,7 @@ def float32_head(folder: Path, options: EngineOptions) -> bool:
     """Whether a server computes logits in float32 from activations of fewer bits.
 
     In bfloat16 logits between 16 and 32 lie 0.125 apart: labels tie, and probabilities are off by
-    up to 0.06. On GPUs the products are summed in float32 anyway, so that keeping the sums costs
+    up to 0.06. On GPUs the products are summed in float32 anyway, so keeping the sums costs
     nothing; on CPUs the head takes ten times as long. vLLM does not support it for a quantised
     head, and has no batch-invariant kernel for it.
     """
@@ -123,7 +123,7 @@ def _needing(profile: Profile, models_dir: Path, *names: str) -> Profile:
     """The profile with the GPU memory of these models computed from their folders.
 
     A model's `gpu_memory_gib` stays unchanged on CPUs, and if the folder is missing, which is
-    reported when it is looked for.
+    reported when the model is looked up.
     """
     engines = dict(profile.engines)
     for name in names:
@@ -160,9 +160,12 @@ def _longest_prompt_gib(folder: Path, options: EngineOptions) -> float:
     def numbers(heads: int, head: int, layers: int, tokens: int) -> int:
         return 2 * -(-heads // options.tensor_parallel) * head * layers * tokens
 
-    whole = text.get("num_global_key_value_heads") or shared, text.get("global_head_dim") or head
+    unwindowed = (
+        text.get("num_global_key_value_heads") or shared,
+        text.get("global_head_dim") or head,
+    )
     size = 1 if options.kv_cache_dtype == "fp8" else _BYTES[options.dtype]
-    full = numbers(*whole, layers - sliding, length)
+    full = numbers(*unwindowed, layers - sliding, length)
     return (full + numbers(shared, head, sliding, window)) * size / GIB
 
 

@@ -123,7 +123,7 @@ def agreement_table(every: Sequence[Ratings]) -> Table:
     return Table.of(
         every,
         name="annotation_agreement",
-        title="Agreement of the judge",
+        title="Agreement with the judge",
         columns=[
             Column("labels", "Labels", lambda ratings: ratings.title),
             Column("annotator", "Annotator"),
@@ -135,10 +135,10 @@ def agreement_table(every: Sequence[Ratings]) -> Table:
             Measure("always_accuracy", "Its accuracy", lambda ratings: ratings.always[1]),
         ],
         notes=(
-            "Over everything in the run: each stratum of the sample counts by its share of the "
-            "run. In brackets 95 % intervals: Price and Bonett's (2004) of shares, a bootstrap "
-            "within strata of Cohen's kappa; neither covers the person's own mistakes. What the "
-            "judge left unreadable agrees with nobody.",
+            "Estimates for the whole run: each stratum of the sample is weighted by its share of "
+            "the run. In brackets: 95 % intervals, Price and Bonett's (2004) for accuracy, a "
+            "bootstrap within strata for Cohen's kappa; neither covers the person's own mistakes. "
+            "Where the judge's reply is unreadable, it agrees with nobody.",
         ),
     )
 
@@ -158,7 +158,7 @@ def confusion_table(ratings: Ratings) -> Table:
         name=f"annotation_confusion-{ratings.title}-{ratings.annotator}",
         title=f"{ratings.title}: {ratings.annotator} down, the judge across",
         columns=[Column("label", "Label", lambda label: label), *map(count, range(len(labels)))],
-        notes=("Counts of the sample; the run may have its labels in other shares.",),
+        notes=("Counts in the sample; the run may have labels in other proportions.",),
     )
 
 
@@ -181,7 +181,7 @@ def people_table(every: Sequence[Ratings]) -> Table:
     return Table.of(
         several(every),
         name="annotation_people",
-        title="Agreement of people",
+        title="Agreement among people",
         columns=[
             Column("labels", "Labels", lambda group: group[0].title),
             Column("annotators", "Annotators", lambda group: ", ".join(p.annotator for p in group)),
@@ -191,7 +191,7 @@ def people_table(every: Sequence[Ratings]) -> Table:
             ),
             Measure("alpha", "Krippendorff's alpha", lambda group: nominal_alpha(units(group))),
         ],
-        notes=("Over the sample as it was drawn.",),
+        notes=("Over the sample as drawn, without weights.",),
     )
 
 
@@ -206,7 +206,7 @@ def parts(folder: RunFolder, experiment: Experiment[Any, Any], runs: Runs[Any]) 
     if not (folder.path / FOLDER).exists():
         return ()
     try:
-        every = all_ratings(subjects(folder, [(experiment, runs)]))
+        ratings = all_ratings(subjects(folder, [(experiment, runs)]))
     except InputError as error:
-        return (Part(TITLE, remarks=(f"Labels of people are left out: {error}.",)),)
-    return (Part(TITLE, tuple(all_tables(every))),) if every else ()
+        return (Part(TITLE, remarks=(f"Human labels are left out: {error}.",)),)
+    return (Part(TITLE, tuple(all_tables(ratings))),) if ratings else ()

@@ -1,8 +1,8 @@
 """Responses of a salience study, labelled by people (NPOV, section 4.1).
 
-No judge labelled them. Each person answers two questions about a response, one after the other:
-does it say an argument that was not given, and does it leave one out? Their labels become a file
-that the study reads, with everybody's votes.
+No judge labels them. Each person answers two questions about a response, one after the other: does
+it make an argument that was not given, and does it leave one out? Their labels become a file that
+the study reads, with everyone's votes.
 """
 
 import json
@@ -36,10 +36,10 @@ def to_label(folder: RunFolder) -> list[Subject]:
 def write_labels(folder: RunFolder) -> None:
     """Write `study.labels.jsonl`: responses that have labels of both kinds, with all votes.
 
-    Nothing is written while nobody has labelled any.
+    Nothing is written until somebody has labelled a response.
 
     Raises:
-        InputError: A sample or a file of labels is damaged, or of other responses.
+        InputError: A sample or a file of labels is damaged, or belongs to other responses.
     """
     ratings = all_ratings(to_label(folder))
     if not ratings:

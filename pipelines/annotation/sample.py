@@ -104,7 +104,7 @@ def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> l
         raise InputError(
             f"no run has such labels; name one of: {_names(every)}"
             if every
-            else "no run here has labels that people can give, too; name a run of "
+            else "no run here has labels that people can give too; name a run of "
             "conflictscore, conflict-detection, both-sides, report-writing or conflicts, or a "
             "salience study whose responses are written"
         )
@@ -139,8 +139,8 @@ class Labels:
         for entry in self._log.read().values():
             if entry.id not in drawn or entry.label not in (None, *known):
                 raise InputError(
-                    f"{self._log.path} has the label '{entry.label}' of '{entry.id}', which is not "
-                    "of this sample; remove the line"
+                    f"{self._log.path} has the label '{entry.label}' of '{entry.id}', which does "
+                    "not belong to this sample; remove the line"
                 )
             if entry.label is not None:
                 self.given[entry.id] = entry.label
@@ -178,7 +178,7 @@ NAME = "sample.json"
 
 
 class Stratum(BaseModel):
-    """Number of items in a stratum, and of those drawn, all with equal probability."""
+    """Number of items in a stratum, and how many were drawn, all with equal probability."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -210,7 +210,7 @@ class Sample(BaseModel):
 def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
     """The folder's sample, or a new one that is stored there; None accepts any value.
 
-    By default what no judge labelled is taken whole.
+    By default, the sample has all items if no judge labelled any.
 
     Raises:
         InputError: The folder has another sample, or one that is damaged or out of date; or the new
@@ -222,13 +222,13 @@ def opened(subject: Subject, size: int | None, by: str | None, seed: int | None)
         made = draw(subject, size or usual[0], by or usual[1], SEED if seed is None else seed)
         replace_text(subject.path / NAME, made.model_dump_json(indent=1) + "\n")
         return made
-    there = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}
-    asked = zip((size, by, seed), there.values(), strict=True)
+    stored = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}
+    asked = zip((size, by, seed), stored.values(), strict=True)
     if any(value not in (None, known) for value, known in asked):
-        told = " ".join(f"{name} {value}" for name, value in there.items())
+        options = " ".join(f"{name} {value}" for name, value in stored.items())
         raise InputError(
-            f"{subject.path / NAME} has another sample ({told}); leave these options out to "
-            "resume it, or move that folder away to draw anew"
+            f"{subject.path / NAME} has another sample ({options}); leave these options out to "
+            f"resume it, or move {subject.path} away to draw a new one"
         )
     return kept
 
@@ -243,18 +243,18 @@ def read(subject: Subject) -> Sample | None:
     except ValidationError as error:
         raise InputError(
             f"{path} is damaged ({error.error_count()} problems); move {path.parent} away to draw "
-            "anew"
+            "a new sample"
         ) from error
     if kept.digest != subject.digest:
         raise InputError(
-            f"{path} was drawn from other results than {subject.entry} has now, so its chances "
-            f"no longer hold; move {path.parent} away to draw anew"
+            f"{path} was drawn from other results than {subject.entry} has now, so its sampling "
+            f"probabilities no longer hold; move {path.parent} away to draw a new sample"
         )
     return kept
 
 
 def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
-    """Draw equally many items from all strata; strata that are too small are taken whole.
+    """Draw equally many items from all strata; strata that are too small give all their items.
 
     Raises:
         InputError: The items lack `by`, or there are more strata than items to draw.
@@ -263,8 +263,8 @@ def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
     numbers = evenly({name: len(items) for name, items in strata.items()}, size)
     if not all(numbers.values()):
         raise InputError(
-            f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise it, or "
-            "draw --by something coarser"
+            f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise --sample, "
+            "or choose a coarser --by"
         )
     # A seed per stratum, so that their draws are independent.
     picked = [
@@ -317,5 +317,5 @@ def _stratum(item: Labelled, by: str, subject: Subject) -> str:
     if by not in item.groups:
         known = dict.fromkeys(name for other in subject.items.values() for name in other.groups)
         names = ", ".join(("label", *known, "none"))
-        raise InputError(f"--by {by}: these labels can be drawn by {names}")
+        raise InputError(f"--by is '{by}'; for these labels it can be {names}")
     return item.groups[by]

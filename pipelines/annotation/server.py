@@ -1,4 +1,4 @@
-"""The labelling page, served only to the person who labels."""
+"""The labelling page, served only to the person who labels on this machine."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,7 +60,7 @@ def contents(subject: Subject, items: Sequence[str], labels: Labels) -> dict[str
 
 
 def application(subject: Subject, items: Sequence[str], labels: Labels, door: Door) -> "ASGIApp":
-    """The page, its data, and the endpoint for labels, behind the door."""
+    """The page, its data, and the endpoint for labels, guarded by `door`."""
     from fastapi import FastAPI, HTTPException
     from fastapi.responses import HTMLResponse, JSONResponse
 
@@ -72,7 +72,7 @@ def application(subject: Subject, items: Sequence[str], labels: Labels, door: Do
         return HTMLResponse(text)
 
     @app.get("/contents")
-    def told() -> JSONResponse:
+    def data() -> JSONResponse:
         return JSONResponse(made_visible(contents(subject, items, labels)))
 
     @app.post("/label", status_code=204)

@@ -12,7 +12,7 @@ from serving.errors import explain_import, is_ours
 _NO_MEMORY = re.compile(
     rf"{os.strerror(errno.ENOMEM)}|can't (?:start new thread|allocate memory)"
     r"|failed to map segment|out of memory"
-    # What Python's compiler says where it could not even make the exception.
+    # CPython's message when it cannot even allocate the exception.
     r"|returned NULL without setting an exception",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""`contested annotate`: people label what a judge labelled, and see how far they agree."""
+"""`contested annotate`: people relabel a judge's examples, to measure agreement."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +23,7 @@ LABELLED = Only(lambda options: not options.results, "--results")
 
 
 class AnnotateOptions(Options):
-    """What is labelled, and by whom; or the results."""
+    """What to label, and as whom; or a request for the results."""
 
     run: Annotated[Path, Option("A run folder.", argument=True)]
     sample: Annotated[
@@ -63,8 +63,8 @@ def annotate(options: AnnotateOptions) -> None:
 
     Keys: 1, 2, ... give a label, the arrows move, u undoes the last label. Labels are stored in the
     run folder at once; the same command resumes. --results shows how far the judge agrees with
-    people, and people with each other. In the folder of `contested lab study-npov` people label
-    the responses, which nothing has judged.
+    people, and people with each other. In a folder of `contested lab study-npov`, people label
+    responses that no judge has labelled.
 
     Examples:
         contested annotate results --sample 60 --by label --annotator anna
@@ -77,17 +77,17 @@ def annotate(options: AnnotateOptions) -> None:
     from pipelines.annotation.server import serve
 
     folder = RunFolder(options.run)
-    every = [*subjects(folder, papers.runs_in(folder)), *to_label(folder)]
+    labelled = [*subjects(folder, papers.runs_in(folder)), *to_label(folder)]
     folder.refuse_locked()
     if options.results:
-        _show(folder, *_written(folder, narrowed(every, options.entry, options.kind)))
+        _show(folder, *_written(folder, narrowed(labelled, options.entry, options.kind)))
         return
     name = file_name(options.annotator, "--annotator")
-    subject = chosen(every, options.entry, options.kind)
+    subject = chosen(labelled, options.entry, options.kind)
     drawn = opened(subject, options.sample, options.by, options.seed)
     labels = Labels(subject, drawn.items, name)
 
-    def told(address: str) -> None:
+    def announce(address: str) -> None:
         how = f", drawn by {drawn.by} from {len(subject.items):,}" if subject.judged else ""
         print(
             f"{len(drawn.items):,} {subject.labelling.counted} to label{how}; "
@@ -96,13 +96,13 @@ def annotate(options: AnnotateOptions) -> None:
         print(f"open {address}\nCtrl-C stops it; labels are stored at once", flush=True)
 
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
-        serve(subject, drawn.items, labels, options.port, told)
+        serve(subject, drawn.items, labels, options.port, announce)
     say(f"{len(labels.given):,} of {len(drawn.items):,} labelled, in {subject.path}")
-    _written(folder, every)
+    _written(folder, labelled)
 
 
 def _written(folder: RunFolder, labelled: "list[Subject]") -> "tuple[list[Ratings], list[Table]]":
-    """What people labelled, and its tables, written with those and the page of the run."""
+    """People's labels and the tables made from them; also writes both, and the run's page."""
     from pipelines import papers
     from pipelines.annotation.agreement import all_ratings, all_tables
     from pipelines.annotation.responses import write_labels
@@ -131,8 +131,8 @@ def _show(folder: RunFolder, every: "list[Ratings]", tables: "list[Table]") -> N
     console = Console(emoji=False)
     for ratings in every:
         done = f"{len(ratings.given):,} of {len(ratings.sample.items):,}"
-        said = f"{ratings.title}: {done} labelled by {ratings.annotator}"
-        console.print(plain(said), soft_wrap=True)
+        line = f"{ratings.title}: {done} labelled by {ratings.annotator}"
+        console.print(plain(line), soft_wrap=True)
     for table in tables:
         if table.rows:
             show(table, console)

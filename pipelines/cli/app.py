@@ -1,4 +1,4 @@
-"""The `contested` command: what it lists, and how errors reach a person."""
+"""The `contested` command: its subcommands, and how it reports errors."""
 
 import os
 import sys
@@ -99,7 +99,7 @@ LAB: Final = {
     "calibrate": "Make a judge's probabilities mean what they say.",
     "conflictbench": "Build ConflictBench from the files of its sources.",
     "ramdocs": "Build data like RAMDocs from AmbigDocs.",
-    "study-npov": "Reproduce the salience experiments, whole.",
+    "study-npov": "Reproduce the salience experiments from start to finish.",
 }
 
 ELSEWHERE: Final = {
@@ -114,7 +114,7 @@ NEW_NAMES: Final = {
     "'--judge': 'nli'": "'nli' is now 'tagger'",
     "'--judge': 'llm'": "'llm' is now 'model'",
 }
-"""Part of the error for an earlier name -> hint that gives the name today."""
+"""Part of the error for a former name -> hint that gives the current one."""
 
 app: Final = Group(
     "contested",
@@ -146,8 +146,8 @@ Examples:
             """Register, list and check the models of this machine.
 
 A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is
-downloaded, code in a model folder is never run, and pickle weights are refused. The SHA-256 of all
-files that decide a model's answers is stored beside the folder, their digest in every result.""",
+downloaded, code in a model folder is never run, and pickle weights are refused. The SHA-256 of each
+file that affects a model's answers is stored beside the folder; every result has their digest.""",
             listed(MODELS, _models),
             panel="This machine",
         ),
@@ -178,16 +178,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if COMPLETE in os.environ:
         from typer.completion import get_completion_inspect_parameters
 
-        get_completion_inspect_parameters()  # makes the shells known
+        get_completion_inspect_parameters()  # registers the shells
     try:
         code = app(args=arguments, prog_name="contested", standalone_mode=False)
     except (InputError, SalienceError, ServingError, TaggerError) as error:
         return _tell(str(error))
     except TyperException as error:
-        said = error.format_message().replace("Value error, ", "").removesuffix(".")
-        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in said]
+        text = error.format_message().replace("Value error, ", "").removesuffix(".")
+        names = [f"; {name}" for old, name in NEW_NAMES.items() if old in text]
         # A group without a command has shown its help.
-        return _tell(f"{said}{''.join(names)} (see --help)") if said else USER_ERROR
+        return _tell(f"{text}{''.join(names)} (see --help)") if text else USER_ERROR
     except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except BrokenPipeError:
@@ -195,13 +195,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is None:
             raise
-        # A path that the system refuses where nobody looked first: too long, not permitted.
+        # The system refused a path that was not checked before: too long, or not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
     except BaseException as error:
         if isinstance(error, Exception) or not is_fault(error):
             raise
         code = _tell(f"a tokenizer failed ({error}); fetch the model again, its files are damaged")
-    if code == INTERRUPTED:  # typer makes a code of Ctrl-C
+    if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
         _tell(STOPPED)
     return code if isinstance(code, int) else 0
 

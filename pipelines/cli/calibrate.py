@@ -1,4 +1,4 @@
-"""`contested lab calibrate`: one correction of a tagger or a language model, from pairs."""
+"""`contested lab calibrate`: calibrates a tagger or a language model on labelled pairs."""
 
 import asyncio
 import hashlib
@@ -90,8 +90,8 @@ def calibrate(options: CalibrateOptions) -> None:
         refuse_given(options, names, "--judge tagger, which asks no language model")
         if not options.dry_run and options.tagger is None:
             raise InputError(
-                "the tagger that comes with the program is calibrated; name the folder of another: "
-                "--tagger FOLDER, or measure it: --dry-run"
+                "the bundled tagger is already calibrated; name another with --tagger FOLDER, or "
+                "measure this one with --dry-run"
             )
     rows = sample(read_pairs(options.pairs), options.limit, options.seed)
     if options.judge == "model":
@@ -121,17 +121,17 @@ def _calibrate_tagger(
         (name, Predictions(made.check, shares.tolist()))
         for name, shares in made.probabilities.items()
     ]
-    said = (
+    summary = (
         f"kept: {kept.method}, temperature {kept.temperature:.3f}, windows joined by "
         f"{kept.aggregation}; fitted on {made.fitted:,} pairs, checked on {len(made.check):,}"
     )
     about = f"Calibration of {folder.resolve().name}"
-    _show(options, [calibration_table(series, options.pairs.name)], said, about)
+    _show(options, [calibration_table(series, options.pairs.name)], summary, about)
     say(f"calibration: {folder / CALIBRATION}")
 
 
 def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
-    """Accuracy, macro-F1 and calibration of a tagger, each source by itself."""
+    """Show accuracy, macro-F1 and calibration of a tagger, also by source."""
     from nli.tagger import Tagger, shipped
     from pipelines.report import tagger as report
 
@@ -143,11 +143,11 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
         seconds = time.perf_counter() - start
     scored = report.Predictions(rows, [tag.probabilities for tag in tags])
     tables = [report.scores_table(scored, name, options.pairs.name)]
-    said = (
+    summary = (
         f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second, "
         f"in {tagger.encoder.precision} on {tagger.device}"
     )
-    _show(options, tables, said, f"{name} on {options.pairs.name}, digest {tagger.digest}")
+    _show(options, tables, summary, f"{name} on {options.pairs.name}, digest {tagger.digest}")
 
 
 def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
@@ -197,12 +197,12 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
             pairs=options.pairs.name,
         )
         replace_text(file, kept.model_dump_json(indent=2) + "\n")
-    said = (
+    summary = (
         f"{len(known):,} of {len(rows):,} pairs could be judged; correction by "
         f"{correction.in_words()}"
     )
     about = f"Correction of {model.name}, prompt {prompt}"
-    _show(options, [calibration_table(series, options.pairs.name)], said, about)
+    _show(options, [calibration_table(series, options.pairs.name)], summary, about)
     if not options.dry_run:
         say(f"correction: {file}")
 
@@ -210,7 +210,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
 async def _ask(
     options: CalibrateOptions, rows: Sequence[LabelledPair]
 ) -> "tuple[ModelJudge, list[Mapping[Relation, float] | None]]":
-    """What a language model says of the pairs, uncorrected; None of one that does not fit."""
+    """A language model's uncorrected probabilities; None where it failed or is unreadable."""
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import Needs, refuse_missing
     from pipelines.judge.correction import shares_of
@@ -227,7 +227,7 @@ async def _ask(
 
 
 def _show(options: CalibrateOptions, tables: "Sequence[Table]", said: str, about: str) -> None:
-    """Print tables, and what was said of them; with `--report` also write them."""
+    """Print the tables and a summary; with `--report`, also write the tables."""
     for table in tables:
         show(table, Console())
     Console().print(plain(said), soft_wrap=True)

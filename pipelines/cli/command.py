@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called, with a help that fits one screen."""
+"""Commands that are imported only when called, with help that fits on one screen."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,9 @@ MARKDOWN: Final[Literal["markdown"]] = "markdown"
 
 
 class Command(TyperCommand):
-    """A command whose help lists the options of further panels by name; `--help-all` explains them.
+    """A command whose help only names the options in panels; `--help-all` explains them.
 
-    Examples stand in the docstring under "Examples:", with blank lines between them.
+    Examples go in the docstring under "Examples:", separated by blank lines.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -82,7 +82,7 @@ def with_examples(text: str) -> str:
 def listed(
     about: Mapping[str, str], function: Callable[[str], Function], panel: str | None = None
 ) -> dict[str, TyperCommand | TyperGroup]:
-    """Commands by name, each with a sentence about it and the function that is told its name."""
+    """Commands by name, from a line about each; `function` maps a name to its implementation."""
     return {name: Listed(name, text, function, panel) for name, text in about.items()}
 
 
@@ -90,10 +90,10 @@ class Group(TyperGroup):
     """A group that imports a command when it is called.
 
     Args:
-        name: Its name.
-        about: What it is for.
-        commands: What it lists.
-        elsewhere: Names that people try here -> where the command is.
+        name: Name of the group.
+        about: Its help.
+        commands: Its commands by name.
+        elsewhere: Names that people may try here -> where that command is.
         panel: Heading in the help of the group around it.
     """
 
@@ -116,14 +116,14 @@ class Group(TyperGroup):
         self._elsewhere = elsewhere or {}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command of a name, imported; InputError if it is elsewhere."""
+        """Find and import the named command; InputError if it is elsewhere."""
         if args[0] in self._elsewhere:
             raise InputError(f"contested {args[0]} is {self._elsewhere[args[0]]}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Listed) else command, rest
 
     def loaded(self, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """This group and all its commands, imported, by their words."""
+        """This group and all its commands, imported, each with the words that call it."""
         yield before, self
         for name, command in self.commands.items():
             if isinstance(command, Group):

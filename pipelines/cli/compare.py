@@ -38,8 +38,8 @@ class CompareOptions(Options):
 def compare(options: CompareOptions) -> None:
     """Compare two run folders: their settings, their scores, and the verdicts that changed.
 
-    Runs are matched by name, or if an experiment has a single run in both. The folders are only
-    read.
+    Runs match if they have the same name, or are the only runs of an experiment in both folders.
+    The folders are not changed.
 
     Examples:
         contested compare before after

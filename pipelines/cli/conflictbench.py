@@ -42,7 +42,7 @@ class BenchOptions(WithPresets, LlmOptions):
     half: Annotated[
         Part | None,
         Option(
-            "Which half of the questions. Test halves are used for no training or tuning.",
+            "Which half of the questions. Test halves are never used for training or tuning.",
             shown="test of ramdocs, conflictqa, climate-fever and wikicontradict, else all",
         ),
     ] = None

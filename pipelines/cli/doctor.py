@@ -29,13 +29,13 @@ def doctor(options: ProfileOptions) -> None:
     from serving.profile import default_name
 
     profile = options.profile or default_name()
-    found = list(findings(profile, options.models_dir or default_models_dir()))
+    checks = list(findings(profile, options.models_dir or default_models_dir()))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for overflow in ("ellipsis", "ellipsis", "fold"):  # a path is told whole
+    for overflow in ("ellipsis", "ellipsis", "fold"):  # paths are shown in full
         table.add_column(overflow=overflow)
-    for finding in found:
+    for finding in checks:
         table.add_row(plain(finding.what), MARKS[finding.state], plain(finding.says))
     Console().print(table)
-    missing = [finding.what for finding in found if finding.state == "missing"]
+    missing = [finding.what for finding in checks if finding.state == "missing"]
     if missing:
         raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to fix it")

@@ -1,4 +1,4 @@
-"""`contested export`: a run in a form that others read."""
+"""`contested export`: writes a run in a format that other tools read."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +20,8 @@ class ExportOptions(Options):
 def export(options: ExportOptions) -> None:
     """Write a run as a dataset folder: Parquet files and a card that describes them.
 
-    `datasets.load_dataset` and any Parquet reader open it. It has a row per example, including
-    failures, the run's tables and its `run.json`.
+    `datasets.load_dataset` and any Parquet reader open it. It has a row per example, even if that
+    failed, as well as the run's tables and `run.json`.
 
     Example:
         contested export results --out results-dataset

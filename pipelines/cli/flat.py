@@ -1,4 +1,4 @@
-"""Commands whose parameters are settings: each field becomes an option of its own."""
+"""Commands whose parameters are settings: each field becomes an option."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -37,10 +37,9 @@ _WHOLE_HELP = typer.Option(
 def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any]:
     """A command for typer, with an option for each field of its parameters, which are settings.
 
-    The settings that the command is called with know in `model_fields_set` what was given on the
-    command line; defaults are not in it. Options without effect are refused. `items` is what the
-    command counts, for "{items}" in the help of options: "questions". It is a ValueError if two
-    options have one name.
+    In the settings passed to the command, `model_fields_set` holds only what was given on the
+    command line. Options without effect are refused. `items` ("questions") replaces "{items}" in
+    the help of options. Raises ValueError if two options have the same name.
     """
     declared = inspect.signature(command, eval_str=True).parameters
     groups: dict[str, type[BaseModel]] = {name: declared[name].annotation for name in declared}
@@ -82,7 +81,7 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
 def _parameters(
     settings: type[BaseModel], items: str, usual: BaseModel | None = None
 ) -> Iterator[inspect.Parameter]:
-    """An option for each field, with the defaults of `usual`; those inside where they stand."""
+    """An option for each field, with the defaults of `usual`; nested settings expand in place."""
     given = {option.name: option for option in options_of(settings)}
     inside = dict(nested(settings))
     for name in in_order(settings):
@@ -107,7 +106,7 @@ def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspe
         "metavar": option.metavar or (found.name.upper() if option.argument else _metavar(kind)),
         "show_default": isinstance(default, bool),
     }
-    # Typer knows closed bounds; open ones are pydantic's to refuse.
+    # Typer checks closed bounds; open ones are left to pydantic.
     for limit in field.metadata:
         if isinstance(limit, Ge):
             shown["min"] = limit.ge
@@ -124,28 +123,28 @@ def _parameter(found: OptionField, items: str, usual: BaseModel | None) -> inspe
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    """What a `Literal`, or a list or an optional one of them, allows."""
+    """The values that a `Literal` allows, also inside a list or an optional type."""
     if get_origin(kind) is Literal:
         return get_args(kind)
     return next(filter(None, map(_choices, get_args(kind))), ())
 
 
 def _help(option: Option, kind: Any, default: Any) -> str:
-    """The help with all choices and the default in it: a line of their own would be long."""
+    """The help text with choices and default inline, which takes less room than separate lines."""
     choices = _choices(kind)
-    said = option.help
-    if any(f"`{choice}`" not in said for choice in choices):
-        said += f" One of {', '.join(map(str, choices))}."
+    text = option.help
+    if any(f"`{choice}`" not in text for choice in choices):
+        text += f" One of {', '.join(map(str, choices))}."
     usual = option.shown
     if usual is None and not (
         default is None or default is inspect.Parameter.empty or isinstance(default, bool)
     ):
         usual = str(default)
-    return f"{said} (default: {usual})" if usual else said
+    return f"{text} (default: {usual})" if usual else text
 
 
 def _metavar(kind: Any) -> str | None:
-    """A short name for a value, so that the help has the width."""
+    """A short placeholder for a value, which leaves more width to the help text."""
     if kind is bool:
         return None
     if _choices(kind):

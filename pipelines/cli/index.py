@@ -14,7 +14,7 @@ from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.retrieval.documents import OVERLAP, WORDS, cut, read_documents
 
 SAMPLES = SAMPLES_FOLDER / "documents"
-"""The bundled documents: thirty notes on six questions over which people disagree."""
+"""The bundled documents: thirty notes on six questions on which people disagree."""
 
 
 class IndexOptions(Options):
@@ -39,7 +39,7 @@ class IndexOptions(Options):
     ] = None
     words_only: Annotated[bool, Option("Search by words (BM25) only, without embeddings.")] = False
     words: Annotated[int, Field(ge=20), Option("Maximum words of a passage.")] = WORDS
-    overlap: Annotated[int, Field(ge=0), Option("Sentences shared with the passage before.")] = (
+    overlap: Annotated[int, Field(ge=0), Option("Sentences shared with the previous passage.")] = (
         OVERLAP
     )
     dry_run: Annotated[bool, Option("Only count the passages.")] = False
@@ -57,12 +57,12 @@ def build(options: IndexOptions) -> None:
     documents = read_documents(options.documents or [SAMPLES])
     passages = cut(documents, words=options.words, overlap=options.overlap)
     path = None if options.words_only else options.embedder or default_embedder()
-    said = f"{len(documents):,} documents, {len(passages):,} passages"
+    counts = f"{len(documents):,} documents, {len(passages):,} passages"
     if options.dry_run:
-        print(f"{said}, to be found by words{f' and with {path.name}' if path else ''}")
+        print(f"{counts}, to be searched by words{f' and by {path.name}' if path else ''}")
         return
     embedder = Embedder(path) if path else None
     with progress("passages", len(passages)) as bar:
         index.build(passages, options.out, embedder, bar.advance)
     how = f"words and {embedder.path.name} on {embedder.computes_on}" if embedder else "words alone"
-    say(f"{options.out}: {said}, found by {how}")
+    say(f"{options.out}: {counts}, searched by {how}")

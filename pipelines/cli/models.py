@@ -27,12 +27,12 @@ class RegistryOptions(Options):
 
     @property
     def where(self) -> Path:
-        """The folder."""
+        """The folder as an absolute path."""
         return (self.models_dir or default_models_dir()).expanduser().absolute()
 
 
 class AddOptions(RegistryOptions):
-    """What is registered, and by which name."""
+    """What is registered, and under which name."""
 
     name: Annotated[str, Option("Name to register it under.", metavar="NAME")]
     path: Annotated[Path | None, Option("A model folder, or a .gguf file.", argument=True)] = None
@@ -51,8 +51,8 @@ def show_models(options: RegistryOptions) -> None:
         contested models list
     """
     where = options.where
-    chosen = models.registered(where)
-    if not chosen:
+    registered = models.registered(where)
+    if not registered:
         print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
     else:
         columns = [
@@ -64,7 +64,7 @@ def show_models(options: RegistryOptions) -> None:
                 "from", "from", lambda model: models.manifest(model.name, where).source.path
             ),
         ]
-        table = Table.of(chosen, name="models", title=f"Models in {where}", columns=columns)
+        table = Table.of(registered, name="models", title=f"Models in {where}", columns=columns)
         show(table, Console())
 
 

@@ -19,7 +19,7 @@ from pipelines.supervision.settings import RELEASES, PairSettings
 
 
 class PairOptions(Options):
-    """Which pairs are made, of what."""
+    """Which pairs to make, and from what."""
 
     out: Annotated[Path, Option("File of pairs to write: .jsonl or .jsonl.gz.")]
     release: Annotated[
@@ -43,7 +43,7 @@ def pairs(options: PairOptions) -> None:
     given = named(options.release or (), "--release", RELEASES)
     releases = {name: Path(path) for name, path in given}
     if not releases and not options.settings.nli:
-        raise InputError("no release is named; give one: --release scifact=FOLDER, or --nli FILE")
+        raise InputError("no release given; name one: --release scifact=FOLDER, or --nli FILE")
     with STDERR.status("") as status:
 
         def reading(name: str) -> None:
@@ -58,16 +58,16 @@ def pairs(options: PairOptions) -> None:
 
 
 def _counts(made: Sequence[LabelledPair], out: Path) -> Table:
-    """How many pairs of each label every source gives."""
+    """Number of pairs by source and label."""
     kinds = Counter((pair.source, pair.label) for pair in made)
-    every = Counter(pair.source for pair in made)
+    totals = Counter(pair.source for pair in made)
     labels = [label for label in LABELS if any(label == given for _, given in kinds)]
     return Table(
         "pairs",
         f"{len(made):,} pairs in {out}",
         tuple(Column(key, key) for key in ("source", *labels, "all")),
         tuple(
-            (source, *(kinds[source, label] for label in labels), every[source])
-            for source in sorted(every)
+            (source, *(kinds[source, label] for label in labels), totals[source])
+            for source in sorted(totals)
         ),
     )

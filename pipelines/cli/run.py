@@ -14,7 +14,7 @@ from pipelines.cli.flat import flat
 from pipelines.errors import LowLabelMassError
 from pipelines.option import told
 
-if TYPE_CHECKING:  # an experiment is imported when it is run, so that its help is quick
+if TYPE_CHECKING:  # experiments are imported only to run them, which keeps help fast
     from pipelines.experiment.experiment import Experiment, Plan
     from pipelines.experiment.forecast import Forecast
     from pipelines.experiment.options import RunOptions
@@ -35,7 +35,7 @@ def command_of(name: str) -> Callable[..., Any]:
 
 
 def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast | None":
-    """Run an experiment into its folder, and make tables and page; or say what it would take."""
+    """Run an experiment and write its tables and page; or only say what it would take."""
     import uvloop
     from rich.console import Console
 
@@ -60,8 +60,8 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
     folder = RunFolder(options.out)
     with folder.locked():
         with workers(experiment, options) as placing:
-            begun = partial(say, judged_by(options, plan.needs.tagger))
-            done = uvloop.run(execute(experiment, plan, options, progress, placing, on_begun=begun))
+            tell = partial(say, judged_by(options, plan.needs.tagger))
+            done = uvloop.run(execute(experiment, plan, options, progress, placing, on_begun=tell))
         for cost in done.costs:
             STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
         made = publish(folder)[experiment.name]
@@ -107,7 +107,7 @@ def publish(folder: "RunFolder") -> "dict[str, Publication]":
 def _dry(
     experiment: "Experiment[Any, Any]", plan: "Plan[Any, Any]", options: "RunOptions"
 ) -> "Forecast":
-    """Say what a run would take, after a probe if one is wanted."""
+    """Say what a run would take, after a probe if one is requested."""
     import asyncio
 
     from pipelines.experiment.forecast import forecast, probe

@@ -1,4 +1,4 @@
-"""`contested run all`: the main job, with one server for all of its stages."""
+"""`contested run all`: the main job, whose stages share one server per model."""
 
 import time
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ def run_all(options: AllOptions) -> None:
 
 
 def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
-    """Run one after the other; a dry run ends with a table of what each would take."""
+    """Run the stages in order; a dry run ends with a table of what each would take."""
     from pipelines.cli.app import app
     from pipelines.experiment.forecast import Forecast, table
     from pipelines.report.progress import STDERR
     from pipelines.report.terminal import plain
     from serving.connect import stop_shared
 
-    began = time.monotonic()
+    start = time.monotonic()
     forecasts: list[tuple[str, Forecast]] = []
     doubts: list[LowLabelMassError] = []
     for number, stage in enumerate(planned, 1):
@@ -50,7 +50,7 @@ def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
             forecasts.append((f"{number}/{len(planned)}  {stage.command[1]}", run))
     if forecasts:
         print("\n".join(table(forecasts)))
-    minutes = (time.monotonic() - began) / 60
+    minutes = (time.monotonic() - start) / 60
     STDERR.print(f"[bold]all {len(planned)} done in {minutes:.0f} min[/bold]", soft_wrap=True)
     if doubts:
         raise doubts[0]

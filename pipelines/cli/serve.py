@@ -43,7 +43,8 @@ def serve(options: ServeOptions) -> None:
     """Serve a model with vLLM on this machine.
 
     The server runs until Ctrl-C; its address and key are printed for other programs. With --detach
-    it keeps running, and later commands find it. Without --profile, it is this machine's default.
+    it keeps running, and later commands find it. Without --profile, this machine's default is
+    used.
 
     Examples:
         contested serve
@@ -55,7 +56,7 @@ def serve(options: ServeOptions) -> None:
         contested serve --stop
     """
     if options.detach + options.stop + options.status > 1:
-        raise InputError("--detach, --stop and --status exclude each other; give one of them")
+        raise InputError("--detach, --stop and --status are mutually exclusive; give one of them")
     if options.status:
         _show()
         return
@@ -108,11 +109,11 @@ def _stop(model: str | None) -> None:
 
 async def _foreground(start: Coroutine[Any, Any, Sequence[Endpoint]]) -> None:
     """Wait for a signal; ServingError if the server ends first."""
-    this = asyncio.current_task()
+    task = asyncio.current_task()
     loop = asyncio.get_running_loop()
-    if this is not None:
+    if task is not None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, this.cancel)
+            loop.add_signal_handler(number, task.cancel)
     try:
         endpoints = await start
         for endpoint in endpoints:
@@ -122,7 +123,7 @@ async def _foreground(start: Coroutine[Any, Any, Sequence[Endpoint]]) -> None:
         say("Ctrl-C stops it.")
         while any({*endpoints} & {*state.endpoints} for state in detached.running()):  # noqa: ASYNC110
             await asyncio.sleep(1)
-        raise ServingError(f"the server has ended, as {detached.log_path()} says")
+        raise ServingError(f"the server has stopped; see {detached.log_path()}")
     except asyncio.CancelledError:
         say("stopping")
     finally:

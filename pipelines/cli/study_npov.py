@@ -1,4 +1,4 @@
-"""`contested lab study-npov`: the salience experiments, whole."""
+"""`contested lab study-npov`: the salience experiments from start to finish."""
 
 from pipelines.cli.flat import flat
 from pipelines.npov.settings import StudyOptions
@@ -9,13 +9,13 @@ from pipelines.option import told
 def study_npov(options: StudyOptions) -> None:
     """Reproduce the salience experiments. If it is killed, the same command resumes.
 
-    A generator is tuned on responses to training topics and then writes to all topics. Its errors
+    A generator is tuned on responses to training topics and then writes on all topics. Its errors
     are found, synthetic ones are made, classifiers are tuned, and detectors are compared. Writes
     Tables 1, 2, 3, 5, 6 and Figure 2 into `report.html`, which first says how the run differs from
     the paper.
 
-    On a CPU the sizes are small: 20 minutes and 3 GB on two cores, for a model of 135M. The
-    paper's sizes need a GPU, of 24 GB for a model of 8B in bf16.
+    On a CPU the sizes are small: 20 minutes and 3 GB on two cores, with a 135M model. The paper's
+    sizes need a GPU, with 24 GB for an 8B model in bf16.
 
     Example:
         contested lab study-npov --dry-run

@@ -1,4 +1,4 @@
-"""The commands that look at one example, made from their declarations, and what they print."""
+"""The commands that inspect one example, made from task declarations, and their output."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -26,7 +26,7 @@ class PageOptions(Options):
 
 
 class MapOptions(PageOptions):
-    """The same, with a picture of a map."""
+    """As `PageOptions`, and a picture of the heat map."""
 
     png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
 
@@ -54,7 +54,7 @@ def inspect(
     work: "Callable[[Models, Tell], Awaitable[Inspection[ResultT]]]",
     page: PageOptions,
 ) -> ResultT:
-    """Do the work with the models that it needs; print what it found, write its page and picture.
+    """Do the work with the models that it needs; print the result, write its page and picture.
 
     Files that cannot be written, and options without effect, are refused first.
     """
@@ -84,7 +84,7 @@ def inspect(
     inspection = asyncio.run(opened())
     try:
         _write(inspection, html, png)
-    finally:  # what was found is shown though no file can be written
+    finally:  # show the result even if a file cannot be written
         if page.as_json or inspection.view is None:
             print(plain_json(inspection.result.model_dump_json(indent=2)))
         else:

@@ -1,4 +1,4 @@
-"""`contested lab train`: a tagger, trained on pairs."""
+"""`contested lab train`: trains a tagger on pairs."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from pipelines.report.progress import progress, say
 
 
 class TrainOptions(Options):
-    """The pairs and the settings of a training."""
+    """Pairs and settings for training."""
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to validate on; never trained on.")]
@@ -48,7 +48,7 @@ def train(options: TrainOptions) -> None:
 
     Writes weights (safetensors), tokenizer, config with the order of labels, settings, and the
     validation curve in `curve.jsonl`. With --adapter these are the adapter's, and the merged tagger
-    is in its folder `tagger`.
+    is in the subfolder `tagger`.
     """
     from nli import adapter, training
 
@@ -60,7 +60,7 @@ def train(options: TrainOptions) -> None:
     settings = options.settings.model_copy(update={"repeats": repeats})
     rows = sample(rows, options.limit, seed)
     if not (base / "config.json").is_file():
-        raise InputError(f"{base} is no model folder (it has no config.json); name an encoder's")
+        raise InputError(f"{base} is not a model folder (no config.json); name an encoder's")
     if options.dry_run:
         print(told(settings, rows, watched))
         return
@@ -79,12 +79,12 @@ def train(options: TrainOptions) -> None:
                 f"loss {point.loss:.3f} on {options.dev.name}"
             ),
         )
-    made = out
+    tagger = out
     if settings.adapter is not None:
-        made = out / "tagger"
-        if not made.exists():
-            adapter.merge(base, out, made)
-    say(f"tagger: {made}   curve: {out / 'curve.jsonl'}")
+        tagger = out / "tagger"
+        if not tagger.exists():
+            adapter.merge(base, out, tagger)
+    say(f"tagger: {tagger}   curve: {out / 'curve.jsonl'}")
 
 
 def _repeats(given: Sequence[str], rows: Sequence[LabelledPair]) -> dict[str, float]:

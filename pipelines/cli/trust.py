@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class TrustOptions(JudgedOptions):
     """Which judge is tested, and with how many hostile texts."""
 
-    anyway: bool = True  # a weak judge may be tried, too
+    anyway: bool = True  # weak judges may be tested too
     judging: JudgeSettings = JudgeSettings()
     limit: Annotated[
         int | None,
@@ -49,7 +49,7 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
     from pipelines.trust.trial import cases, try_all, view
 
     async def work(models: "Models", tell: Tell) -> "Inspection[Trust]":
-        # No store: what is tried is how verdicts are read from replies.
+        # No store: this tests how verdicts are read from replies.
         judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
         found = await try_all(judge, models.client, cases()[: options.limit], tell)
         return Inspection(

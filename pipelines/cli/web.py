@@ -44,7 +44,7 @@ def web(options: WebOptions) -> None:
 
         contested web --profile one-gpu-7b --port 8080 --no-open
     """
-    tagger_named(options.tagger, source_of(options, "generator"))  # refused before all else
+    tagger_named(options.tagger, source_of(options, "generator"))  # refuse a bad tagger first
     from functools import partial
 
     from pipelines.loopback import Door, listening, serve_until_interrupted
@@ -53,22 +53,22 @@ def web(options: WebOptions) -> None:
     from pipelines.web.tasks import FORM, perform
 
     os.umask(0o077)  # jobs and their results are private to the user
-    opened = listening(options.port)
+    listener = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", FORM.validate_json)
     limits = Limits()
-    door = Door(opened.getsockname()[1], limits.bytes)
+    door = Door(listener.getsockname()[1], limits.bytes)
     app = application(options, jobs, door, limits)
     page = default_home() / f"open-{door.port}.html"
-    # Both end it cleanly, also in the background, where shells ignore INT.
+    # Both signals end it cleanly, even in the background, where shells ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
         print("Ctrl-C stops it; unfinished jobs start again next time.", file=sys.stderr)
-        if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
+        if options.open_page and SCREENS & os.environ.keys():  # no text browser in the terminal
             # Some browsers return only when they are closed.
             threading.Thread(target=_open, args=(door.url, page), daemon=True).start()
-        serve_until_interrupted(app, opened)
+        serve_until_interrupted(app, listener)
     page.unlink(missing_ok=True)
     # A normal exit would wait for threads that still compute; model servers end with this process.
     sys.stdout.flush()
@@ -76,7 +76,7 @@ def web(options: WebOptions) -> None:
 
 
 def _open(url: str, page: Path) -> None:
-    """Open the address by a private file: all can see what a browser is started with."""
+    """Open the address via a private file: other users can see a browser's arguments."""
     with suppress(OSError):  # the address is printed, too
         write(page, f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">\n')
         webbrowser.open(page.as_uri())

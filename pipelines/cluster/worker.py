@@ -139,10 +139,12 @@ class Worker:
                 self._works = await self._open()
         ready = self._works.get(entry)
         if ready is None:
-            raise InputError(f"there is no {entry} here; are all nodes of the same version?")
+            raise InputError(f"there is no {entry} here; do all nodes have the same version?")
         if ready.config != config:
-            told = ", ".join(map(str, differences(json.loads(config), json.loads(ready.config))))
-            raise InputError(f"the run would differ in {told}; bring the nodes in line")
+            differing = ", ".join(
+                map(str, differences(json.loads(config), json.loads(ready.config)))
+            )
+            raise InputError(f"the run would differ in {differing}; bring the nodes in line")
         if item not in ready.items:
             raise InputError(f"the data has no '{item}'; give all nodes the same files")
         return ready
@@ -162,6 +164,6 @@ class Worker:
 
 def _made(work: Work[Any, Any], items: Sequence[Item], models: Models) -> _Ready:
     counting = counters(work, models)
-    of_work = items if work.items is None else work.items
+    work_items = items if work.items is None else work.items
     before = [getattr(who, name) for who, name in counting]
-    return _Ready(work, {item.id: item for item in of_work}, as_sent(work), counting, before)
+    return _Ready(work, {item.id: item for item in work_items}, as_sent(work), counting, before)

@@ -1,4 +1,4 @@
-"""A run on a Ray cluster, from the starting process: it sends items, stores results and reports.
+"""The calling side of a run on a Ray cluster: it sends items, stores results and reports.
 
 It uses actors rather than `ray.data`: `map_batches` returns results only when a whole block is
 done, so every item would need a block of its own. An actor is called like a pipeline, item by item.
@@ -80,9 +80,9 @@ def announced(options: RunOptions) -> str:
     gpus = _gpus(options, profiles.load(options.profile or profiles.default_name()))
     place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
     count = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else 0)
-    told = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"
+    size = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"
     with_gpus = f", each with {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else ""
-    return f"on Ray, {place}: {told}{with_gpus}"
+    return f"on Ray, {place}: {size}{with_gpus}"
 
 
 def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any]]) -> Placing:
@@ -102,8 +102,8 @@ def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any
                 text = await actors()[number].answer.remote(work.entry, config, item.id)
             except RayActorError as error:
                 raise ServingError(
-                    f"a worker died {DEATHS + 1} times while it was at '{item.id}'; the logs of "
-                    "Ray on its node say why, the same command resumes the run"
+                    f"a worker died {DEATHS + 1} times while working on '{item.id}'; Ray's logs "
+                    "on its node say why; run the same command again to resume"
                 ) from error
             finally:
                 busy[number] -= 1
@@ -143,11 +143,11 @@ def _started(
         kind.remote(experiment.name, given, str(Path.cwd()), number)
         for number in range(1, count + 1)
     ]
-    there = [actor.__ray_ready__.remote() for actor in actors]
-    ready, missing = ray.wait(there, num_returns=count, timeout=START_S)
+    starting = [actor.__ray_ready__.remote() for actor in actors]
+    ready, missing = ray.wait(starting, num_returns=count, timeout=START_S)
     if missing:
         raise ServingError(
-            f"only {len(ready)} of {count} workers came up on Ray within {START_S:g} s; wait until "
+            f"only {len(ready)} of {count} workers started on Ray within {START_S:g} s; wait until "
             "other jobs there have ended, or ask for fewer with --ray-workers"
         )
     try:
@@ -229,7 +229,7 @@ def _refuse_silent(address: str) -> None:
     except OSError as error:
         raise InputError(
             f"no Ray cluster answers at {address} ({error.strerror or error}); start one there "
-            "(ray start --head), or take --ray local"
+            "(ray start --head), or use --ray local"
         ) from error
 
 

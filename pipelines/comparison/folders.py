@@ -104,14 +104,14 @@ def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
 
 def matches(first: Mapping[str, Run], second: Mapping[str, Run]) -> list[Match]:
     """Matching runs: equal names, or the only runs of an experiment on both sides."""
-    found = []
+    matched = []
     for name, run in first.items():
         mates, others = (_like(run, runs) for runs in (first, second))
         if len(mates) == len(others) == 1:
-            found.append(Match(run, next(iter(others.values()))))
+            matched.append(Match(run, next(iter(others.values()))))
         elif name in others:
-            found.append(Match(run, others[name]))
-    return found
+            matched.append(Match(run, others[name]))
+    return matched
 
 
 def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
@@ -122,10 +122,10 @@ def _like(run: Run, runs: Mapping[str, Run]) -> dict[str, Run]:
 
 
 BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
-"""Other parts of an entry that may explain a difference; not times or costs."""
+"""Other parts of an entry that may explain a difference; times and costs are left out."""
 
 SHOWN: Final = 60
-"""Characters shown of a value."""
+"""Maximum characters shown of a value."""
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -133,7 +133,7 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 class Change(NamedTuple):
     """One difference in the settings of two runs, with the values of A and B.
 
-    It is named as in `run.json`: the part of the entry, and the path within it.
+    `part` and `what` say where it is in `run.json`: the part of the entry, and the path within it.
     """
 
     match: Match
@@ -144,7 +144,7 @@ class Change(NamedTuple):
 
 
 def changes(match: Match) -> list[Change]:
-    """The differences between two runs: number of examples first, then by the names of parts."""
+    """The differences between two runs: the number of examples, then settings, then other parts."""
     one, two = match.first, match.second
     beside, also = ({name: run.about.get(name) for name in BESIDE} for run in (one, two))
     differ = [*differences(one.config, two.config), *differences(beside, also)]
@@ -277,7 +277,7 @@ class VerdictPair:
 
 @dataclass(frozen=True)
 class FolderComparison:
-    """Two folders, their matching runs, and in `alone` the reasons others are not compared."""
+    """Two folders, their matching runs, and in `alone` the other runs with the reasons."""
 
     first: Path
     second: Path
@@ -322,19 +322,19 @@ def compare_folders(first: Path, second: Path, known: Known) -> FolderComparison
     """Compare two folders; nothing is written, and no model is needed.
 
     Raises:
-        InputError: A folder cannot be read, is given twice, or the two have no run in common.
+        InputError: A folder cannot be read, both are the same, or they have no run in common.
     """
     if first.resolve() == second.resolve():
-        raise InputError("a folder is named twice; name two folders")
+        raise InputError("both folders are the same; name two different ones")
     (runs, unknown), (others, also_unknown) = (runs_of(path, known) for path in (first, second))
-    found = matches(runs, others)
-    if not found:
+    matched = matches(runs, others)
+    if not matched:
         raise InputError(
-            f"{first} ({', '.join(runs)}) and {second} ({', '.join(others)}) share no run; name "
-            "runs of one experiment"
+            f"{first} ({', '.join(runs)}) and {second} ({', '.join(others)}) have no run in "
+            "common; name two folders with runs of the same experiment"
         )
-    alone = left_alone(found, {"A": runs, "B": others}, {"A": unknown, "B": also_unknown})
-    return FolderComparison(first, second, found, alone)
+    alone = left_alone(matched, {"A": runs, "B": others}, {"A": unknown, "B": also_unknown})
+    return FolderComparison(first, second, matched, alone)
 
 
 def _score_pairs(match: Match) -> Iterator[ScorePair]:
@@ -349,7 +349,7 @@ def changes_table(found: Sequence[Change]) -> Table:
         found,
         name="differences",
         title="What differs",
-        caption="How runs that belong together differ in their configuration.",
+        caption="Differences in the configuration of matching runs.",
         columns=[
             RUN,
             Column("part", "Part"),
@@ -379,11 +379,11 @@ def score_table(pairs: Sequence[ScorePair]) -> Table:
             Column("examples", "In both", lambda pair: pair.comparison.n),
         ],
         notes=(
-            "In brackets 95 % intervals: t for differences and means, Wilson for shares. McNemar's "
-            "test is exact; signs are flipped 9,999 times, seed 0. Where examples share a "
-            "question, record or topic, intervals are clustered by it, and signs are flipped by "
-            "cluster. Means are over all examples of a run that have a value. An interval without "
-            "width says that all values were equal, not that the value is certain.",
+            "In brackets: 95 % intervals, t for differences and means, Wilson for shares. "
+            "McNemar's test is exact; signs are flipped 9,999 times, seed 0. Where examples share "
+            "a question, record or topic, intervals are clustered by it, and signs are flipped by "
+            "cluster. Means are over all examples of a run that have a value. An interval of zero "
+            "width means that all values were equal, not that the value is certain.",
             *bonferroni([[pair.comparison.p] for pair in pairs]),
             *remarks(pair.match for pair in pairs),
         ),
@@ -393,8 +393,8 @@ def score_table(pairs: Sequence[ScorePair]) -> Table:
 def remarks(found: Iterable[Match]) -> list[str]:
     """Caveats about the figures: different data under equal ids."""
     return [
-        f"{match.title}: A and B read different data. Examples are matched by their ids alone, and "
-        "the same id may name different examples."
+        f"{match.title}: A and B read different data. Examples are matched only by id, and the "
+        "same id may name different examples."
         for match in dict.fromkeys(found)
         if not match.same_data
     ]
@@ -413,7 +413,7 @@ def share_table(pairs: Sequence[VerdictPair]) -> Table:
             Column("changed", "Changed", lambda pair: len(pair.flips)),
             Measure("share", "Share"),
         ],
-        notes=("In brackets 95 % intervals: t where examples share a question, else Wilson.",),
+        notes=("In brackets: 95 % intervals, t where examples share a question, else Wilson.",),
     )
 
 

@@ -51,7 +51,7 @@ def view(found: FolderComparison) -> ExperimentView:
 
 
 def _examples(match: Match, found: FolderComparison) -> Iterator[Example]:
-    """The examples of two runs, as A's page shows them, with the blocks of both."""
+    """The examples in both runs, listed as on A's page, with the blocks of both."""
     verdicts = next((pair.verdicts for pair in found.verdicts if pair.match is match), {})
     facets = {name: [CHANGED if one != other else SAME] for name, (one, other) in verdicts.items()}
     ids = sorted(match.shared, key=lambda name: facets.get(name) != [CHANGED])
@@ -82,7 +82,7 @@ def _page(run: Run, ids: Sequence[str]) -> dict[str, Example]:
 
 
 def _sides(shown: Mapping[str, Example]) -> list[Block]:
-    """The blocks of each run's page, under the titles of the sides."""
+    """The blocks from each run's page, under the title of its side."""
     sides = (Side(title, tuple(example.blocks())) for title, example in shown.items())
     return [Sides(tuple(sides))]
 

@@ -133,7 +133,7 @@ def read(
         path: In either format of `pipelines.data.conflicts`.
         choose: Chooses a new segment for a source from the question and its whole page, if the file
             has the page; see `best_segment`. None keeps the segments as released.
-        limit: Take only the first queries.
+        limit: Number of queries to read, from the first; None reads all.
         on_source: Called for each source whose page was read.
 
     Raises:
@@ -239,10 +239,10 @@ class Statistic:
 def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
     """The counts by type, the counts by origin, and figures over all queries, in this order.
 
-    Search results without text (`passed_over`) are left out of the mean number of results, since it
-    is unknown how the paper's 9.2 counts them.
+    Search results without text (`passed_over`) are left out of the mean number of results, since
+    the paper does not say whether its 9.2 includes them.
     """
-    of = len(queries)
+    total = len(queries)
     types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)
     origins = Counter(origin_name(query.origin) for query in queries)
     # If no query states its origin, the five origins are not counted.
@@ -251,7 +251,7 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
     named: dict[str, int | None] = {**BY_ORIGIN, **dict.fromkeys(others)}
     conflicting = types.total() - types[ConflictType.NO_CONFLICT]
     answerable = sum(types[kind] for kind in ANSWERABLE)
-    mean = sum(len(query.sources) for query in queries) / of if of else None
+    mean = sum(len(query.sources) for query in queries) / total if total else None
     return (
         *(
             Statistic("type", category.short, types[category.type], BY_TYPE[category.type])
@@ -261,7 +261,7 @@ def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statisti
             Statistic("origin", name, origins[name] if stated or paper is None else None, paper)
             for name, paper in named.items()
         ),
-        Statistic("all", "queries", of, QUERIES),
+        Statistic("all", "queries", total, QUERIES),
         Statistic("all", "search results per query", mean, RESULTS_PER_QUERY),
         Statistic("all", "search results without text", passed_over, None),
         Statistic("all", "flagged as conflicting", conflicting, 297),
@@ -294,7 +294,7 @@ LOG: Final = "segments"
 
 
 class Segment(BaseModel, frozen=True):
-    """A segment; its id is the SHA-256 of everything that decides it: model, question and page."""
+    """A segment; its id is the SHA-256 of everything it depends on: model, question and page."""
 
     id: str
     text: str
@@ -313,7 +313,7 @@ def keeping(folder: RunFolder, embedder: Embedder, digest: str) -> Callable[[str
 
     Args:
         folder: Locked by the caller.
-        embedder: Made by `reader`; loaded when something is missing.
+        embedder: Made by `reader`; loaded only if a segment is missing.
         digest: Digest of the embedding model.
 
     Raises:
@@ -335,13 +335,13 @@ def keeping(folder: RunFolder, embedder: Embedder, digest: str) -> Callable[[str
 
 
 def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[str]:
-    """Overlapping windows of a text, in its order: substrings, so white space and case stay.
+    """Overlapping windows of a text, in order; as substrings, they keep white space and case.
 
     The last window is the first that reaches the end of the text. It may be shorter, but is always
     longer than its overlap with the window before it. A window may begin within a word.
 
     Args:
-        text: Any text; one that fits a window is that window.
+        text: Any text; one that fits in a window is returned unchanged.
         tokenizer: A fast tokenizer of transformers, which gives the places of tokens in the text.
         tokens: Length of a window in tokens of the text.
         stride: Tokens from the start of one window to the start of the next.
@@ -379,8 +379,8 @@ def best_segment(
         stride: As in `token_windows`.
 
     Returns:
-        The window, without white space around it; the first of equals. A text that fits one
-        window is returned whole and unchanged.
+        The window, without white space around it; in a tie, the first. A text that fits in one
+        window is returned unchanged.
 
     Raises:
         ValueError: The stride is invalid.

@@ -36,7 +36,7 @@ CHARACTERS_PER_TOKEN, CHARACTERS_OF_A_SENTENCE = 4, 10
 
 
 def cost(query: Query, methods: Methods) -> Cost:
-    """Cost of a call per type that a model predicts, a call per answer, and verdicts on it.
+    """Cost of a call per type that a model predicts, a call per answer, and its verdicts.
 
     An answer is judged in one call on its behaviour, one on the gold answer, and one (or a pair per
     source) for each of its sentences of at least ten characters. Pipeline may repeat another
@@ -205,13 +205,14 @@ def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
     names = one_of(given or tuple(STRATEGIES), (*STRATEGIES, NO_ANSWERS), "--strategy")
     if NO_ANSWERS in names and len(names) > 1:
         raise InputError(
-            "--strategy none stands alone, for it asks for no answers; leave it or the others out"
+            "--strategy none asks for no answers, so it cannot be combined with others; leave it "
+            "or the others out"
         )
     return tuple(strategy for strategy in STRATEGIES if strategy in names)
 
 
 def _entry(options: ConflictsOptions, model: str) -> str:
-    """The name of a run, by its model's; empty if no model is asked."""
+    """The entry of a run; its name is by default the model's, or "types" without a model."""
     named = named_after(model) if model else TYPES_ALONE
     return f"{EXPERIMENT.name}.{options.name or named}"
 

@@ -41,7 +41,7 @@ REMARK_CHARACTERS: Final = 200
 """Longer sentences are never treated as mere remarks on the sources."""
 
 _NO_NUMBER = r"[^0-9]*"
-"""An opinion or a piece of advice with a number can be looked up."""
+"""Opinions and advice that contain a number can be looked up, so they must not match."""
 _REMARKS: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -80,7 +80,7 @@ def states_a_fact(sentence: str) -> bool:
     origin is unclear."). Nor do remarks on what the sources leave out ("The results do not say when
     it opened."): the prompt asks for them if the sources do not answer. A sentence that goes on to
     report the sources ("The sources disagree whether the dam is safe.") states a fact like any
-    other; so does every sentence that the rule does not know.
+    other; so does every sentence that the rule does not recognise.
 
     Args:
         sentence: Without its citations.
@@ -90,8 +90,8 @@ def states_a_fact(sentence: str) -> bool:
         return False
     if len(bare) > REMARK_CHARACTERS:
         return True
-    told = ", ".join(filter(None, clauses(bare)))
-    return not (is_unknown(bare) or any(remark.fullmatch(told) for remark in _REMARKS))
+    text = ", ".join(filter(None, clauses(bare)))
+    return not (is_unknown(bare) or any(remark.fullmatch(text) for remark in _REMARKS))
 
 
 BEHAVIOUR: Final = {kind: f"behaviour_{kind.replace('-', '_')}" for kind in ConflictType}
@@ -161,7 +161,7 @@ async def behaviour(
         RequestError: The answer does not fit the model's context.
         ServingError: No server is available.
     """
-    told = {
+    variables = {
         "definition": CATEGORY[type].definition,
         "expected": CATEGORY[type].expected,
         "query": query,
@@ -169,14 +169,14 @@ async def behaviour(
     }
     # Queries of the same type share the prompt up to the query.
     affinity = f"behaviour {type}"
-    reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
+    reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, variables, affinity=affinity)
     if reply.value is None:
         return Adherence(adheres=None, type=type, problem=reply.problem, raw=reply.raw)
     return Adherence(adheres=reply.value.adheres, type=type, reason=reply.value.reason.strip())
 
 
 WORD_FOR_WORD: Final = "named word for word"
-"""The NLI judge's reason where it need not be asked."""
+"""The reason for a verdict that needs no NLI judge."""
 
 
 class InclusionJson(BaseModel):
@@ -195,8 +195,8 @@ async def inclusion(query: str, gold: str, answer: str, judge: PromptedModel | J
     """
     if not isinstance(judge, PromptedModel):
         return await _included_by_judge(query, gold, answer, judge)
-    told = {"query": query, "gold": gold, "answer": answer}
-    reply = await judge.reply("recall", InclusionJson, told, affinity="recall")
+    variables = {"query": query, "gold": gold, "answer": answer}
+    reply = await judge.reply("recall", InclusionJson, variables, affinity="recall")
     if reply.value is None:
         return Inclusion(included=None, gold=gold, problem=reply.problem, raw=reply.raw)
     return Inclusion(included=reply.value.included, gold=gold, reason=reply.value.reason.strip())
@@ -227,12 +227,12 @@ async def _included_by_judge(query: str, gold: str, answer: str, judge: Judge) -
 def named(gold: str, answer: str) -> bool:
     """Whether an answer contains the gold answer word for word, after normalisation.
 
-    This is the rule of Mallen et al. (2023), which section 4 starts from and gives up since it
-    misses paraphrases. Its hits are in the text all the same, so the NLI judge need not be asked,
-    and a tagger that is unsure of names does not overrule the plain text. Like theirs, it counts an
-    answer as named even if the text denies it or calls it outdated. "Yes" and "no" are too common
-    to name anything, so they always go to the judge. The answer must have no citations, since "[2]"
-    does not name "2".
+    This is the rule of Mallen et al. (2023), which section 4 starts from but abandons since it
+    misses paraphrases. An answer that it does find is in the text, so the NLI judge need not be
+    asked, and a tagger that is unsure of names cannot overrule the plain text. Like the original
+    rule, it counts an answer as named even if the text denies it or calls it outdated. "Yes" and
+    "no" are too common to name anything, so they always go to the judge. The answer must have no
+    citations, since "[2]" does not name "2".
     """
     return normalised(gold) not in YES | NO and named_answers([[gold]], answer)[0]
 
@@ -270,9 +270,9 @@ async def grounding(
 ) -> Grounding:
     """Judge every sentence of an answer separately.
 
-    A language model also sees the question and the whole answer, as in FACTS, which the paper
-    follows, so that it knows what "it" refers to. If sources disagree, one that supports the
-    sentence is enough, whoever judges.
+    A language model also sees the question and the whole answer, so that it can resolve pronouns;
+    so it does in FACTS, which the paper follows. If sources disagree, one that supports the
+    sentence is enough, for either kind of judge.
 
     By default a sentence is judged by the sources that it cites, since the paper measures citation
     quality. A sentence without citations has nothing that could support it: it is unsupported if it
@@ -287,8 +287,8 @@ async def grounding(
     async def verdict(sentence: Sentence) -> SentenceGrounding:
         numbers = sentence.cites if against == "cited" else tuple(range(1, len(sources) + 1))
         if isinstance(judge, PromptedModel):
-            told = {"query": query.query, "answer": answer.text, "sentence": sentence.text}
-            return await _by_model(told, numbers, sources, judge)
+            variables = {"query": query.query, "answer": answer.text, "sentence": sentence.text}
+            return await _by_model(variables, numbers, sources, judge)
         return await _grounded_by_judge(sentence.text, numbers, sources, judge)
 
     return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, answer.sentences))))
@@ -344,7 +344,7 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
     """The verdict on a sentence from its judgements by several sources, at least one.
 
     One source that supports the sentence is enough; without one, a source that contradicts it
-    decides. If neither exists and a source could not be judged, the verdict is open.
+    decides. If neither exists and a source could not be judged, there is no verdict.
     """
     for relation, grounds in (
         (Relation.SUPPORTS, Grounds.SUPPORTED),
@@ -373,9 +373,11 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
 
 @dataclass(frozen=True)
 class AnswerJudge:
-    """The judges of an answer: of expected behaviour, always a language model; and of facts.
+    """The judges of an answer.
 
-    The facts are the gold answer, and the sentences, judged by the sources that `against` names.
+    `behaviour`, always a language model, judges expected behaviour. `facts` judges whether the
+    answer includes the gold answer, and the grounding of its sentences in the sources that
+    `against` names.
     """
 
     behaviour: PromptedModel | None
@@ -424,9 +426,9 @@ async def judged(
 ) -> Verdicts:
     """Judge an answer in every way that its query allows, all concurrently.
 
-    Behaviour if a type is known; answer recall if questions of that type have one right answer and
-    the data give it; the grounding of all sentences. An answer that is unreadable or empty is not
-    judged at all. The type that decides the expected behaviour is by default the data's.
+    That is behaviour if a type is known; answer recall if questions of that type have one right
+    answer and the data give it; and the grounding of all sentences. An answer that is unreadable or
+    empty is not judged at all. `type` decides the expected behaviour; by default it is the data's.
 
     Raises:
         RequestError: The answer or its sources do not fit the judging model's context.

@@ -1,4 +1,4 @@
-"""Models' labels of conflict types, behaviour and grounding, for people to label too."""
+"""Models' labels of conflict types, behaviour and grounding, which people can give too."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -51,21 +51,21 @@ def _answers(result: QueryResult) -> Iterator[Labelled]:
 
 
 def _sentences(result: QueryResult) -> Iterator[Labelled]:
-    """The sentences whose grounding was judged, with the sources that they were judged by."""
+    """The sentences whose grounding was judged, with the sources used to judge them."""
     for strategy, outcome in result.outcomes.items():
         said = outcome.judged.grounding
         if said is None:
             continue
         sentences = zip(outcome.answer.sentences, said.sentences, strict=True)
         for number, (sentence, judged) in enumerate(sentences, 1):
-            # A sentence that states no fact by a rule has no sources there, but may cite some.
+            # The rule for sentences without facts records no sources, but they may cite some.
             sources = judged.sources or sentence.cites
             yield Labelled(
                 (strategy, number),
                 (
                     ("Question", result.asked.query),
                     ("Sentence", sentence.text),
-                    ("The answer that it is from", outcome.answer.text),
+                    ("The whole answer", outcome.answer.text),
                     *((f"Source {n}", result.asked.sources[n - 1].as_read()) for n in sources),
                     *(() if sources else (("Sources", "It cites none."),)),
                 ),
@@ -88,7 +88,7 @@ LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
         for classifier in get_args(Classifier)
     },
     "behaviour": Labelling(
-        "Does the answer behave as is expected?",
+        "Does the answer behave as expected?",
         "answers",
         {ADHERES: "It does", FAILS: "It does not"},
         _answers,
@@ -105,4 +105,4 @@ LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
         _sentences,
     ),
 }
-"""The types of every classifier that gives any, and behaviour and grounding of answers."""
+"""The types from every classifier, and the behaviour and grounding of answers."""

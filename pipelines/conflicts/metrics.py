@@ -17,7 +17,7 @@ from pipelines.text.declarative import affirmed
 class Part(NamedTuple):
     """The results of a run, in its order, and the models that answered and judged, if any.
 
-    `types` is the classifier whose type Pipeline was told, as tables name it.
+    `types` is the classifier whose types Pipeline was given, by its name in tables.
     """
 
     run: str
@@ -134,7 +134,7 @@ Given = ConflictType | Literal["unreadable"]
 
 
 def predictions(result: QueryResult) -> dict[str, Prediction]:
-    """Every classifier's prediction for a query, by the names of tables; `JOINT` comes last."""
+    """Every classifier's prediction for a query, by its name in tables; `JOINT` comes last."""
     by_name = {CLASSIFIERS[by]: predicted for by, predicted in result.predictions.items()}
     joint = result.outcomes.get("taxonomy-aware")
     if joint is not None:
@@ -149,7 +149,7 @@ def predictions(result: QueryResult) -> dict[str, Prediction]:
 
 
 def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:
-    """The classifiers that were asked, by the names of tables, in their order."""
+    """Names in tables of the classifiers that were asked, in the order of tables."""
     used = {name for result in results for name in predictions(result)}
     return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
 
@@ -157,18 +157,18 @@ def shown_classifiers(results: Sequence[QueryResult]) -> list[str]:
 def classified(
     results: Sequence[QueryResult], classifier: str
 ) -> dict[str, tuple[ConflictType, Given]]:
-    """Query with a gold type -> that type, and the type of a classifier or a baseline."""
+    """Query with a gold type -> that type, and the type from a classifier or a baseline."""
     typed = [(result, gold) for result in results if (gold := result.asked.conflict_type)]
     if classifier in BASELINES:
         kinds = {
             result.id: classifier == BY_FORM and affirmed(result.asked.query) is not None
             for result, _ in typed
         }
-        most = {
+        most_frequent = {
             kind: commonest(gold for result, gold in typed if kinds[result.id] == kind)
             for kind in {*kinds.values()}
         }
-        return {result.id: (gold, most[kinds[result.id]]) for result, gold in typed}
+        return {result.id: (gold, most_frequent[kinds[result.id]]) for result, gold in typed}
     return {
         result.id: (gold, predicted.type or "unreadable")
         for result, gold in typed
@@ -197,11 +197,11 @@ MODELS_FIRST: Final = (
     JOINT,
     CLASSIFIERS["yes-no"],
 )
-"""Classifiers in the order in which their type becomes a query's verdict."""
+"""Classifiers in order of precedence for a query's verdict."""
 
 
 def verdict(result: QueryResult) -> str:
-    """The type by the first of the classifiers that were asked."""
+    """The type predicted by the first of `MODELS_FIRST` that was asked."""
     said = predictions(result)
     given = next((said[name] for name in MODELS_FIRST if name in said), None)
     if given is None:

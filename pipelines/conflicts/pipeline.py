@@ -102,9 +102,9 @@ class Methods:
     @property
     def asked(self) -> tuple[Classifier, ...]:
         """All classifiers that run, in the order of tables."""
-        told = {self.settings.types} if "pipeline" in self.strategies else set()
+        needed = {self.settings.types} if "pipeline" in self.strategies else set()
         return tuple(
-            classifier for classifier in CLASSIFIERS if classifier in {*self.classifiers, *told}
+            classifier for classifier in CLASSIFIERS if classifier in {*self.classifiers, *needed}
         )
 
     @property
@@ -116,7 +116,7 @@ class Methods:
         )
 
     def strategies_for(self, query: Query) -> list[Strategy]:
-        """Strategies that can answer a query; Oracle needs a gold type."""
+        """Strategies that can answer a query, without Oracle if it has no gold type."""
         return [
             strategy for strategy in self.strategies if strategy != "oracle" or query.conflict_type
         ]
@@ -130,8 +130,8 @@ class Methods:
     ) -> "Methods":
         """The same methods with the models that write and judge, and with their prompts.
 
-        Without a model that judges, answers are judged by `judge` if the settings say "tagger",
-        else they are not judged. `overrides` is a folder with the user's prompts.
+        If no model judges, answers are judged by `judge` if the settings say "tagger", and
+        otherwise not at all. `overrides` is a folder with the user's prompts.
 
         Raises:
             InputError: A user's prompt cannot be used, or the judge "tagger" has no tagger.
@@ -182,7 +182,7 @@ async def examine(
     # Task 2: an answer, and the judges' verdicts.
     async def outcome(strategy: Strategy) -> Outcome:
         try:
-            given = await told if told and strategy == "pipeline" else None
+            given = await for_pipeline if for_pipeline and strategy == "pipeline" else None
             made = await answer(strategy, seen, _needed(methods.writer), given)
         except RequestError as error:
             unasked.append(error)
@@ -190,7 +190,7 @@ async def examine(
         if methods.judge is None or made.problem is not None:
             return Outcome(answer=made)
         try:
-            expected = _expected(query, made, await told if told else None)
+            expected = _expected(query, made, await for_pipeline if for_pipeline else None)
             verdicts = await judged(seen, made, methods.judge, type=expected)
             return Outcome(answer=made, judged=verdicts)
         except RequestError as error:
@@ -200,7 +200,7 @@ async def examine(
     predicted = {
         classifier: asyncio.ensure_future(prediction(classifier)) for classifier in methods.asked
     }
-    told = predicted.get(methods.settings.types)
+    for_pipeline = predicted.get(methods.settings.types)
     strategies = methods.strategies_for(query)
     outcomes, predictions = await asyncio.gather(
         asyncio.gather(*(outcome(strategy) for strategy in strategies)),
@@ -227,8 +227,8 @@ async def predict(
 
     Args:
         classifier: Its name.
-        query: With whole sources.
-        seen: The query as the writer sees it, with cut sources.
+        query: With uncut sources.
+        seen: The query as the writer sees it, with sources cut to fit.
         methods: The models to ask; errors are those of `examine`.
     """
     match classifier:
@@ -243,8 +243,8 @@ async def predict(
 def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
     """The type whose behaviour an answer should show.
 
-    The gold type; without one, the type that the answer was told, the type that it named, or the
-    type that was predicted.
+    This is the gold type; without one, the type that the writer was given, the type that it named
+    with the answer, or the type from the classifier in the settings.
     """
     named = made.prediction.type if made.prediction else None
     return query.conflict_type or made.told or named or (told.type if told else None)
@@ -259,5 +259,5 @@ def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
 
 def _needed(value: NeededT | None) -> NeededT:
     if value is None:
-        raise ValueError("asked for what needs a writer")
+        raise ValueError("this method needs a writer")
     return value

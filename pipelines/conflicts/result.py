@@ -43,8 +43,8 @@ class Inclusion(Explained, frozen=True):
     Attributes:
         included: The verdict; None if the reply could not be read.
         gold: The gold answer.
-        judgement: For the NLI judge, the answer's relation to the statement that it should support,
-            which is the reason.
+        judgement: For the NLI judge, the answer's relation to the statement that it should support;
+            `reason` has that statement.
     """
 
     included: bool | None
@@ -62,9 +62,10 @@ class Grounds(StrEnum):
 
 
 class SentenceGrounding(Explained, frozen=True):
-    """The verdict on one sentence; None if the reply could not be read.
+    """The verdict on one sentence.
 
     Attributes:
+        grounds: The verdict; None if the reply could not be read.
         sources: Numbers of the sources that it was judged by.
         quote: The deciding passage of a source; None without one.
         judgements: For the NLI judge, the relation of every source to the sentence.
@@ -85,8 +86,8 @@ class Grounding(BaseModel, frozen=True):
     def share(self) -> float | None:
         """Share of supported sentences among those with factual information (section 4).
 
-        It is in [0, 1]; None if no sentence has any. Sentences that could not be judged are
-        ignored.
+        In [0, 1]; None if no sentence has factual information. Sentences that could not be judged
+        are ignored.
         """
         verdicts = [sentence.grounds for sentence in self.sentences]
         factual = [verdict for verdict in verdicts if verdict not in {None, Grounds.NO_FACT}]
@@ -114,8 +115,8 @@ Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
 class Sentence(BaseModel, frozen=True):
     """One sentence, without its citations.
 
-    It cites sources by their numbers from 1, each once, in the order cited. Numbers that match no
-    source are unknown.
+    `cites` has the numbers of its sources, from 1, each once, in the order cited; `unknown` has
+    the cited numbers that match no source.
     """
 
     text: str
@@ -128,7 +129,7 @@ class Answer(BaseModel, frozen=True):
 
     Attributes:
         text: As the model wrote it, with citations; empty if the reply could not be read.
-        told: The conflict type that the model was told; None if it was told none.
+        told: The conflict type that the model was given; None without one.
         prediction: For the taxonomy-aware strategy, the type that it gave with its answer.
         finished: False if the answer was cut by the token limit.
         problem: Why the reply could not be read, in one line.

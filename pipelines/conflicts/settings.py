@@ -68,7 +68,7 @@ class ConflictsSettings(AnswerSettings):
 
 
 class ConflictsOptions(RunOptions, ServerOptions):
-    """Predict the type of conflict of search results, answer, and judge the answers.
+    """Predict the type of conflict between search results, answer, and judge the answers.
 
     A query is answered without its type (Vanilla), with the predicted type (Pipeline), with the
     whole taxonomy (Taxonomy-aware), and with the annotators' type (Oracle). Judges say whether an
@@ -120,7 +120,7 @@ class ConflictsOptions(RunOptions, ServerOptions):
     embedder: Annotated[
         Path | None,
         Option(
-            "Embedding model that chooses segments anew, if the file has whole pages.",
+            "Embedding model that chooses new segments, if the file has whole pages.",
             shown="segments as released",
             panel=ANSWERS_PANEL,
         ),

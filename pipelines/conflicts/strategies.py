@@ -65,12 +65,12 @@ class Writer:
 
     @property
     def reply_tokens(self) -> int:
-        """Maximum tokens of any reply: that of one with type and answer."""
+        """Maximum tokens of any reply; the longest has both type and answer."""
         return EXPLANATION_TOKENS + self.settings.answer_tokens
 
     @property
     def room(self) -> int:
-        """Tokens to leave beside the sources: for the reply, and for its judge's prompt.
+        """Tokens that the sources must leave free, for the reply and for its judge's prompt.
 
         The judge of grounding sees the whole answer and a sentence of it.
         """
@@ -78,7 +78,7 @@ class Writer:
         return self.reply_tokens + read_again
 
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
-        """The request for an answer; the vanilla request if no type is told."""
+        """The request for an answer; the vanilla request if no type is given."""
         return self.templates["answer"].messages(
             query=query.query,
             results=[source.as_read() for source in query.sources],
@@ -93,7 +93,7 @@ class Writer:
         )
 
     def longest(self, query: Query) -> Callable[[Query], Messages]:
-        """The call with the longest prompt that may be made about the query."""
+        """The call with the longest prompt, of all that may be made about the query."""
         calls: list[Callable[[Query], Messages]] = [
             *(partial(self.asks_answer, told=told) for told in (None, *ConflictType)),
             partial(self.asks_type, "taxonomy_aware"),
@@ -134,8 +134,8 @@ def by_yes_no(query: Query) -> Prediction:
 class CategoryJson(BaseModel):
     """The JSON reply of Figure 2: why, then which."""
 
-    # The server is told the length, so that a reply ends within its tokens. A longer reply from a
-    # server that ignores it stays readable.
+    # The server gets the maximum length, so that a reply ends within its token limit. A longer
+    # reply from a server that ignores the length stays readable.
     explanation: Annotated[str, told(maxLength=300)]
     category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
 
@@ -225,7 +225,7 @@ async def answer(
             told = query.conflict_type
             if told is None:
                 raise ValueError(
-                    f"query '{query.id}' has no conflict type that an oracle could tell"
+                    f"query '{query.id}' has no annotated conflict type, which Oracle needs"
                 )
     reply = await writer.client.chat(
         writer.asks_answer(query, told),
@@ -263,7 +263,7 @@ def _read(reply: str, query: Query) -> Answer:
 
 
 def bare(reply: str) -> str:
-    """An answer without the wrapping that models add: a fence, a block of code, quotes, "Answer:".
+    """An answer without the wrapping that models add: a fence, a code block, quotes, "Answer:".
 
     Only text around the whole reply is removed; the rest stays as written.
     """
@@ -299,7 +299,7 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
     Citations are "[1]", "[1][2]", "[1, 2]", "[1-3]", "[Source 2]", "[^1]", "¹" and the like; lists
     of sources are left out (see `pipelines.text.citations`). A citation belongs to the sentence
     that contains it, and also if it stands after the full stop or alone on the next line. One that
-    begins a line, or is the subject of a sentence ("[2] says otherwise"), belongs to what follows.
+    begins a line, or is the subject of a sentence ("[2] says otherwise"), belongs to the next one.
     Other brackets, and links with link text, stay in the sentence. If a sentence would lack a noun
     without its citation, it gets one: "According to [2]", "According to source 2".
 
@@ -336,9 +336,9 @@ def cited_sentences(text: str, sources: int) -> tuple[Sentence, ...]:
 def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
     """Start of each numbered list item -> end of its number.
 
-    A list has at least the items 1 and 2. Each number begins a line, or follows a sentence, a colon
-    or a mark, and the text after it does not begin in lower case, as in "two parts: 1) the deck; 2)
-    the towers". So the 12 in "How many? It has 12. It shut." is not an item.
+    A list has at least the items 1 and 2. Each number begins a line, or follows a sentence, a
+    colon, a semicolon or a citation, and the text after it does not begin in lower case. So the 12
+    in "How many? It has 12. It shut." is not an item.
     """
     items: dict[int, int] = {}
     run: list[tuple[int, int]] = []
@@ -358,7 +358,7 @@ def _items(plain: str, marked: Collection[int]) -> dict[int, int]:
 
 
 def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
-    """The sentences; a list item begins one with its number."""
+    """The sentences; each list item begins one, at its number."""
     spans: list[Span] = []
     for start, end in pairwise([0, *(item for item in items if item), len(text)]):
         for span in statements(text[start:end]):
@@ -369,10 +369,10 @@ def _spans(text: str, items: Mapping[int, int]) -> list[Span]:
 
 
 def _splittable(plain: str, subjects: Sequence[int]) -> str:
-    """The same text, character by character, for a splitter that ignores Markdown.
+    """The text at the same length, changed for a splitter that does not know Markdown.
 
-    It begins no sentence at a lower-case letter, so a verb without its subject gets a capital;
-    emphasis that ends after a full stop becomes quotes.
+    The splitter begins no sentence at a lower-case letter, so a verb without its subject gets a
+    capital; emphasis that ends after a full stop becomes quotes.
     """
     letters = list(plain)
     for place in subjects:

@@ -193,7 +193,7 @@ def types(made: Sequence[Part]) -> Table:
         ],
         name="conflicts_types",
         title="Conflict types",
-        caption="A row is a classifier; accuracy is the share of queries whose type it names.",
+        caption="One row per classifier; accuracy is the share of queries whose type it predicts.",
         columns=[
             *(RUN, MODEL, CLASSIFIER, HERE),
             Column("queries", "Queries", lambda row: len(row.results)),
@@ -205,7 +205,7 @@ def types(made: Sequence[Part]) -> Table:
         quoted=TABLE_4,
         notes=(
             "Accuracy is over queries with a gold type; unreadable ones count as wrong. "
-            "Brackets: 95 % Wilson intervals.",
+            "In brackets: 95 % Wilson intervals.",
             f"'{MAJORITY}' reads nothing and always predicts the most frequent type of these data; "
             f"a classifier must do better. '{BY_FORM}' only sees whether the question asks for yes "
             "or no; in CONFLICTS, those questions come from one collection. "
@@ -243,7 +243,7 @@ def type_differences(made: Sequence[Part]) -> Table:
         name="conflicts_type_differences",
         title="Differences between classifiers",
         caption="Accuracy by query: the first classifier minus the second.",
-        notes=("In brackets the paired 95 % t interval. McNemar's test is exact.",),
+        notes=("In brackets: paired 95 % t intervals. McNemar's test is exact.",),
     )
 
 
@@ -282,10 +282,10 @@ class Answers:
     @property
     def unjudged(self) -> int:
         """Verdicts that could not be read."""
-        every = (
+        kinds = (
             problem.what for outcome in self.outcomes.values() for problem in _of_outcome(outcome)
         )
-        return sum(what.startswith(("behaviour", "recall", "grounding")) for what in every)
+        return sum(kind.startswith(("behaviour", "recall", "grounding")) for kind in kinds)
 
 
 def every_strategy(made: Sequence[Part]) -> list[Answers]:
@@ -307,14 +307,14 @@ def answers(made: Sequence[Part]) -> Table:
             *(RUN, WRITER, JUDGE),
             Column(
                 "types",
-                "Types told to Pipeline",
+                "Types given to Pipeline",
                 lambda row: row.part.types if row.method == "pipeline" else None,
             ),
             *(STRATEGY, HERE),
             Column("queries", "Queries", lambda row: len(row.outcomes) + _failed(row.results)),
             Column("failed", "Failed", lambda row: _failed(row.results)),
             Column("unreadable", "Unreadable"),
-            Column("unjudged", "Verdicts not read"),
+            Column("unjudged", "Unreadable verdicts"),
             Column(
                 "cut",
                 "Cut by tokens",
@@ -330,7 +330,7 @@ def answers(made: Sequence[Part]) -> Table:
         quoted=TABLE_5,
         notes=(
             RULES,
-            "In brackets 95 % intervals: Wilson of expected behaviour and answer recall, t of "
+            "In brackets: 95 % intervals, Wilson for expected behaviour and answer recall, t for "
             "factual grounding.",
             "Cut by tokens: answers that reached --answer-tokens, plus the explanation's limit in "
             "the taxonomy-aware strategy.",
@@ -343,7 +343,7 @@ def answers(made: Sequence[Part]) -> Table:
 def behaviour(made: Sequence[Part]) -> Table:
     """Table 6: expected behaviour by merged category, a column for each strategy."""
 
-    def of(strategy: Strategy) -> tuple[Column[Answers], Column[Answers]]:
+    def columns_of(strategy: Strategy) -> tuple[Column[Answers], Column[Answers]]:
         def estimate(row: Answers) -> Estimate | None:
             return BEHAVIOUR.of(replace(row, method=strategy))
 
@@ -357,19 +357,19 @@ def behaviour(made: Sequence[Part]) -> Table:
         [Answers(part, "vanilla", name) for part in made if part.strategies for name in MERGED],
         name="conflicts_behaviour",
         title="Expected behaviour by category",
-        caption="One row per category (outdated information and misinformation are one), one "
+        caption="One row per category (outdated information and misinformation count as one), one "
         "column per strategy.",
         columns=[
             *(RUN, WRITER, JUDGE),
             Column("category", "Category"),
             HERE,
             Column("queries", "Queries", lambda row: len(row.results)),
-            *(column for strategy in STRATEGIES for column in of(strategy)),
+            *(column for strategy in STRATEGIES for column in columns_of(strategy)),
         ],
         quoted=TABLE_6,
         notes=(
             "Queries counts the whole category; n leaves out failures and unreadable verdicts.",
-            "In brackets 95 % Wilson intervals.",
+            "In brackets: 95 % Wilson intervals.",
         ),
     )
 
@@ -390,8 +390,8 @@ def answer_differences(made: Sequence[Part]) -> Table:
         title="Differences from Vanilla",
         caption="Differences by query, over those for which both strategies have a value.",
         notes=(
-            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
-            "random for factual grounding. n is that of expected behaviour.",
+            "In brackets: paired 95 % t intervals. McNemar's test is exact; signs are flipped at "
+            "random for factual grounding. n is the number of queries for expected behaviour.",
             RULES,
         ),
     )
@@ -409,7 +409,7 @@ def _untyped(results: Sequence[QueryResult]) -> int:
 
 
 def problems(result: QueryResult) -> Iterator[Problem]:
-    """The parts of a query that have no value, in the order they were requested."""
+    """The parts of a query's result without a value, in the order they were requested."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
         return

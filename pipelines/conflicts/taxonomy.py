@@ -23,7 +23,7 @@ class ConflictType(StrEnum):
 
 
 class TypeExample(BaseModel, frozen=True, extra="forbid"):
-    """A question, and its search results' answers in short, separated by semicolons."""
+    """A question, and a short form of its search results' answers, separated by semicolons."""
 
     query: str
     results: str
@@ -36,7 +36,7 @@ class Category(BaseModel, frozen=True, extra="forbid"):
         number: 1 to 5, as in prompts and replies (Figure 2).
         label: Its name in the released data.
         short: Its name in tables.
-        definition: When it holds.
+        definition: When it applies.
         expected: How an answer should deal with it.
     """
 
@@ -65,7 +65,7 @@ ANSWERABLE: Final = frozenset(
 
 
 def commonest(types: Iterable[ConflictType]) -> ConflictType:
-    """The most common type; the first of equals."""
+    """The most common type; in a tie, the first."""
     counts = Counter(types)
     return max(ConflictType, key=lambda kind: counts[kind])
 
@@ -77,7 +77,7 @@ def of_number(number: int) -> ConflictType:
         ValueError: No type has this number.
     """
     if not 1 <= number <= len(TAXONOMY):
-        raise ValueError(f"{number} is no category; there are 1 to {len(TAXONOMY)}")
+        raise ValueError(f"{number} is not a category; categories are 1 to {len(TAXONOMY)}")
     return TAXONOMY[number - 1].type
 
 
@@ -119,7 +119,7 @@ class Prediction(BaseModel, frozen=True):
 
 
 def decide(probabilities: Mapping[ConflictType, float]) -> ConflictType | None:
-    """The most probable type; None if two types tie."""
+    """The most probable type; None if several are equally probable."""
     likely, *others = sorted(probabilities, key=lambda kind: -probabilities[kind])
     tied = others and probabilities[others[0]] == probabilities[likely]
     return None if tied else likely

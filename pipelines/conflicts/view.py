@@ -66,8 +66,8 @@ DIFFERS = Mark("contradict", "✗", "not as expected")
 UNDECIDED = Mark("invalid", "?", "verdict unreadable")
 VERDICTS: Final = (ADHERES, DIFFERS, UNREADABLE, UNDECIDED, UNJUDGED)
 """Verdicts on an answer's behaviour: unreadable if the answer could not be read, undecided if the
-judge's reply could not be read. Without a gold type, the type that it was written under decides;
-without that either, the answer is not judged."""
+judge's reply could not be read. Without a gold type, the answer is judged by the type that it was
+written under; without either, it is not judged."""
 
 _GROUNDS: Final = {
     "supported": Chip("supported", "support", "✓"),
@@ -203,11 +203,11 @@ def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
     chips: list[Inline] = [] if worth is UNJUDGED else [worth.chip]
     if answer.told:
-        chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
+        chips.append(Aside(f"type given: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:
-        chips.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
+        chips.append(Aside(f"type predicted: {CATEGORY[answer.prediction.type].short}"))
     if not answer.finished:
-        chips.append(Chip("cut by the limit of tokens", "invalid", "…"))
+        chips.append(Chip("cut by the token limit", "invalid", "…"))
     made: list[Block] = [line(*chips), *unread(answer.problem, answer.raw)]
     count = len(asked.sources)
     grounds = judged.grounding.sentences if judged.grounding else ()
@@ -261,10 +261,10 @@ def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
         counts = Counter(
             sentence.grounds.name for sentence in judged.grounding.sentences if sentence.grounds
         )
-        held = counts["SUPPORTED"]
-        of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
-        words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
-        facts.append(fact("Grounding", words))
+        supported = counts["SUPPORTED"]
+        factual = supported + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
+        share = f"{supported} of {factual} factual sentences supported"
+        facts.append(fact("Grounding", share if factual else "no factual sentence"))
     return tuple(facts)
 
 
@@ -334,7 +334,7 @@ PAGE: Final = Page(
     figures=(
         Figure(
             *("conflicts_types", "accuracy", "classifier"),
-            said="Types of conflict named rightly",
+            said="Types of conflict named correctly",
             group=("run",),
             trivial=(*BASELINES, CLASSIFIERS["yes-no"]),
         ),
@@ -352,7 +352,7 @@ PAGE: Final = Page(
         Section(
             "Conflict types",
             ("conflicts_types", "conflicts_type_differences"),
-            "Search results of a query are related in one of five ways, and the type of relation "
+            "The search results of a query relate to each other in one of five ways, and this type "
             "decides how to answer. These figures say how often the type is named correctly.",
         ),
         Section(

@@ -75,20 +75,20 @@ SIGNS: Final[Mapping[str, Callable[[JudgedResult], float | None]]] = {
     "hedging words": hedges,
     "words": lambda result: float(len(result.response.split())),
 }
-"""Signs: numbers that are higher for answers that show both sides; those of a model first."""
+"""Numbers that are higher for answers that show both sides; those that need a model first."""
 
 BASELINES: Final = ("hedging words", "words")
 """Names of the `SIGNS` that need no model."""
 
 WITHOUT = "no model"
-"""Shown in place of a run's name in rows that ask no model."""
+"""Shown instead of a run's name in rows that need no model."""
 
 RunResults = Mapping[str, Sequence[JudgedResult]]
 
 
 @dataclass(frozen=True)
 class Signed:
-    """A run's answers that have a sign, its values, and the number of answers without it."""
+    """The values of a sign for a run's answers; `without` counts the answers that have none."""
 
     run: str
     sign: str
@@ -98,7 +98,7 @@ class Signed:
 
     @classmethod
     def of(cls, run: str, sign: str, results: Sequence[JudgedResult]) -> "Signed":
-        """The answers with a sign; a model's sign needs a scored answer."""
+        """The answers that have the sign; signs that need a model need a scored answer."""
         usable = [result for result in results if result.status == "scored" or sign in BASELINES]
         pairs = [(result, value) for result in usable if (value := SIGNS[sign](result)) is not None]
         answers, values = [result for result, _ in pairs], [value for _, value in pairs]
@@ -128,7 +128,7 @@ class Signed:
 
 
 def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
-    """Both sides and hedging words, combined by a regression that has not seen the question."""
+    """Both sides and hedging words, combined by a regression fitted on other questions."""
     signed = Signed.of(run, "both sides", results)
     pairs = zip(signed.values, map(hedges, signed.results), strict=True)
     values = cross_validated([*pairs], signed.people, signed.questions)
@@ -137,7 +137,7 @@ def joined(run: str, results: Sequence[JudgedResult]) -> Signed:
 
 
 def every_sign(results: RunResults) -> list[Signed]:
-    """The signs of the answers: those of every run, then, once, those that need no model."""
+    """The signs that need a model, run by run, then, once, those that need none."""
     by_model = [sign for sign in SIGNS if sign not in BASELINES]
     rows = [Signed.of(run, sign, part) for run, part in results.items() for sign in by_model]
     rows += [joined(run, part) for run, part in results.items()]
@@ -147,7 +147,7 @@ def every_sign(results: RunResults) -> list[Signed]:
 
 
 def areas(results: RunResults) -> Table:
-    """How well every sign recognises answers that show both sides, beside baselines."""
+    """How well each sign recognises answers that show both sides, with baselines."""
     return Table.of(
         [(signed, signed.beyond_hedges()) for signed in every_sign(results)],
         name="both_sides_areas",
@@ -167,12 +167,13 @@ def areas(results: RunResults) -> Table:
             Column("without", "Not scored", lambda row: row[0].without),
         ],
         notes=(
-            "In brackets 95 % intervals of a bootstrap over questions; p of exchanging the two "
-            "signs question by question, uncorrected.",
+            "In brackets: 95 % bootstrap intervals over questions. p: a permutation test that "
+            "exchanges the two signs question by question, uncorrected.",
             "Both sides and hedging words: two weights of a logistic regression, learned from the "
             "other questions (five folds).",
-            "An answer shows both sides where people called it correct, which wants the answers of "
-            "both passages. Questions whose two passages are the same text are left out.",
+            "An answer counts as showing both sides if people called it correct, which requires "
+            "the answers of both passages. Questions whose two passages are the same text are left "
+            "out.",
         ),
     )
 
@@ -198,8 +199,8 @@ def example(run: str, result: JudgedResult) -> explorer.Example:
 
 def _content(result: JudgedResult) -> list[Block]:
     people = fact("People", result.people.lower())
-    said = Facts((people, fact("ConflictScore", *result.figures())))
-    return [said, *scored.content(result)]
+    facts = Facts((people, fact("ConflictScore", *result.figures())))
+    return [facts, *scored.content(result)]
 
 
 PAGE: Final = Page(
@@ -221,16 +222,18 @@ PAGE: Final = Page(
 
 
 def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
-    """Read the answers, to score each against its two passages.
+    """Read the answers and plan to score each against its two passages.
 
     Raises:
-        InputError: The file cannot be used, or no answer is in the half.
+        InputError: The file cannot be used, or the half has no answers.
         ServingError: The profile or the tagger is missing.
     """
-    every = judged_answers(options.data)
-    answers = in_part(every, options.half, lambda answer: answer.question)[: options.limit]
+    judged = judged_answers(options.data)
+    answers = in_part(judged, options.half, lambda answer: answer.question)[: options.limit]
     if not answers:
-        raise InputError(f"{options.data} has no answer in the half '{options.half}'; take all")
+        raise InputError(
+            f"{options.data} has no answer in the half '{options.half}'; use --half all"
+        )
     settings = options.scoring
     name = file_name(options.name or f"{settings.judge}-{settings.claims}")
     needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
@@ -247,8 +250,8 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         answers,
         needs,
         work,
-        f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say of "
-        f"{both:,} that they show both sides",
+        f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say "
+        f"that {both:,} of them show both sides",
         cost=lambda judged: scoring(settings, judged.answer, len(judged.passages)),
         entries=lambda _: [entry],
     )

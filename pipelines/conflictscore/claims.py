@@ -1,4 +1,4 @@
-"""From a response to its claims (ConflictScore, section 3, step 1); documents by name."""
+"""Split responses into claims (ConflictScore, section 3, step 1); title documents as cited."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ _NUMBER: Final = re.compile(
 )
 """Articles are left out: "Article 5" may be part of a treaty."""
 _LETTER: Final = re.compile(r"\b(?i:documents?|docs?\.?) [\[(]?([A-HJ-Z])\b")
-"""Only documents have letters (Table 10): "an open source C compiler" names none. Not "I"."""
+"""Only documents have letters (Table 10): "open source C compiler" names none. "I" is left out."""
 
 
 def places_named(claims: Iterable[str], documents: int) -> tuple[bool, bool]:
@@ -45,9 +45,9 @@ def places_named(claims: Iterable[str], documents: int) -> tuple[bool, bool]:
 
 
 def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[Document]:
-    """The documents, with number, letter or both in their titles if claims name a document so.
+    """The documents, titled with number, letter or both if claims refer to documents that way.
 
-    "Document B: The guide" in place of "The guide"; documents after Z have only a number.
+    "Document B: The guide" instead of "The guide"; documents after Z have only a number.
     """
     numbered, lettered = places_named(claims, len(documents))
     if not (numbered or lettered):
@@ -66,24 +66,26 @@ def as_cited(claims: Sequence[str], documents: Sequence[Document]) -> Sequence[D
 
 
 CHARACTERS_PER_CLAIM = 10
-"""A text of n characters makes at most n / 10 + 2 claims. Real texts make far fewer; small models
-would go on inventing some. A list that ends at this bound is recorded as capped."""
+"""A text of n characters may have at most n / 10 + 2 claims. Real texts have far fewer, but small
+models would keep inventing more. A list that ends at this bound is recorded as capped."""
 LEAST_REPLY_TOKENS = 512
 QUARTER, HALF = 0.25, 0.5
-"""Shares of a claim's words; see `is_copied`. A paraphrase keeps at least its subject's."""
+"""Shares of a claim's words; see `is_copied`. A paraphrase keeps at least the subject's words."""
 COPIED = (
     "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
     "sentences as claims: --claims sentences"
 )
-"""Why there is no claim if a small model made none."""
-NOTHING_SAID = "no claim to judge: the text has headings, rules or marks alone, no sentence"
+"""Why there is no claim if all claims of the reply were copied."""
+NOTHING_SAID = "no claim to judge: the text has only headings, rules or marks, but no sentence"
 """Why there is no claim if no model is asked."""
 DECLINED = "no claim to judge: the response only says that it has no answer"
 """Why there is no claim if no model is asked and the response is a refusal."""
-NOTHING_GIVEN = "no claim to judge: those that came with the response say nothing; leave them out"
+NOTHING_GIVEN = (
+    "no claim to judge: the claims given with the response have no words; leave them out"
+)
 """Why there is no claim if claims came with the response."""
 RULES = 6
-"""Raise it when claims are read from texts in another way, so that run folders do not mix both."""
+"""Increase it when the rules for claims change, so that run folders do not mix old and new."""
 
 
 class Claims(BaseModel):
@@ -124,7 +126,7 @@ async def decompose(
 ) -> Decomposition:
     """Ask the model for the claims of a response, with a prompt from `decomposition_prompt`.
 
-    The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
+    The `salient` prompt asks for `k` claims. With `cut`, a response too long for the context may be
     cut. Claims that were copied from the prompt are left out.
     """
     if client is None:
@@ -149,10 +151,10 @@ async def decompose(
     reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
     written = reply.value.claims if reply.value else []
     different = distinct(written)
-    every = different[:most]
+    listed = different[:most]
     (asked,) = prompt.messages(response="", k=k)
-    copied = tuple(claim for claim in every if is_copied(claim, text, asked["content"]))
-    if claims := tuple(claim for claim in every if claim not in copied):
+    copied = tuple(claim for claim in listed if is_copied(claim, text, asked["content"]))
+    if claims := tuple(claim for claim in listed if claim not in copied):
         full = len(different) > most if salient else len(written) >= most
         return Decomposition(claims, full or reply.cut, copied, truncations)
     none = COPIED if copied else "the reply has no claim"
@@ -163,9 +165,9 @@ async def decompose(
 def is_copied(claim: str, response: str, prompt: str) -> bool:
     """Whether a claim is one of the prompt's examples instead of something the response says.
 
-    Small models give examples back. Such a claim shares less than a quarter of its words with the
+    Small models repeat examples. Such a claim shares less than a quarter of its words with the
     response, and more than half with the prompt. A claim in another language shares few with
-    either.
+    either, so it is kept.
     """
     return shared_words(claim, response) < QUARTER and shared_words(claim, prompt) > HALF
 
@@ -175,16 +177,16 @@ def shared_words(claim: str, text: str) -> float:
 
     It is 0 for a claim without content words.
     """
-    of_claim = distinct_stems(claim)
-    return len(of_claim & distinct_stems(text)) / len(of_claim) if of_claim else 0.0
+    stems = distinct_stems(claim)
+    return len(stems & distinct_stems(text)) / len(stems) if stems else 0.0
 
 
 def sentence_claims(response: str, question: str | None = None) -> tuple[str, ...]:
     """The statements of a response as claims, without citation marks; no model is asked.
 
-    A leading pronoun is replaced by its subject, and a contrast stays with what it answers. A
-    response that only says that it has no answer makes no claim; among other sentences, "it is not
-    known who built it" is one.
+    A leading pronoun is replaced by its subject, and a contrast stays with the statement that it
+    answers. A response that only says that it has no answer makes no claim, but a sentence such as
+    "it is not known who built it" among others is a claim.
     """
     text = without_marks(response)
     if is_unknown(text):
@@ -200,7 +202,7 @@ def whole_claim(response: str) -> tuple[str, ...]:
 
 
 def reply_tokens(response: str, client: Client) -> int:
-    """Room for the list of claims, which repeats the response's words, some of them often."""
+    """Maximum tokens of the reply: the claims repeat the response's words, some of them often."""
     return max(LEAST_REPLY_TOKENS, 3 * client.count([{"role": "user", "content": response}]))
 
 

@@ -20,14 +20,14 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
     """Read the responses and plan their scores."""
     dataset = read(options.data, on_error=options.on_error, limit=options.limit)
     settings = options.scoring
-    # Read whole, whatever the limit: a run of the first responses can be resumed without a limit.
-    whole = read(options.data, on_error="skip") if options.limit else dataset
-    brought = all(example.claims is not None for example in whole.examples)
-    given = f"--judge {settings.judge} on responses that bring their claims along"
+    # Read the whole file despite the limit, since the run can be resumed without one.
+    unlimited = read(options.data, on_error="skip") if options.limit else dataset
+    all_given = all(example.claims is not None for example in unlimited.examples)
+    given = f"--judge {settings.judge} on responses that come with claims"
     needs = judge_needs(
         options,
         settings,
-        asks=settings.needs_model(claims_given=brought),
+        asks=settings.needs_model(claims_given=all_given),
         unasked=f"{given}, which asks no language model" if settings.splits else "",
     )
 
@@ -44,13 +44,13 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         ]
 
     skipped = [f"line {bad.line} is skipped: {bad.error}" for bad in dataset.skipped]
-    told = f"bad records skipped: {len(skipped):,}, listed in tables/failures"
+    count = f"bad records skipped: {len(skipped):,}, listed in tables/failures"
     return Plan(
         dataset.examples,
         needs,
         work,
         "\n".join([_summary(dataset, settings, needs), *skipped]),
-        remarks=[f"{told}; the first: {skipped[0]}"] if skipped else [],
+        remarks=[f"{count}; the first: {skipped[0]}"] if skipped else [],
         cost=lambda example: scoring(
             settings, example.response, len(example.documents), example.claims
         ),
@@ -61,10 +61,10 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
 def _summary(data: Dataset, settings: Settings, needs: Needs) -> str:
     claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
     responses = glance.count(len(data.examples), "response")
-    told = f"{responses} from {data.name}, judged by {settings.judge}{claims}"
+    summary = f"{responses} from {data.name}, judged by {settings.judge}{claims}"
     if settings.judge == "cascade" and needs.tagger is not None:
-        told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
-    return told
+        summary += f"\n{threshold_of(settings, needs.tagger).in_words()}"
+    return summary
 
 
 EXPERIMENT = Experiment(

@@ -62,7 +62,7 @@ class Scorer:
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
     def config(self, data: str, digest: str, *further: Prompt) -> dict[str, Any]:
-        """Everything that decides a score, for `run.json`; not the number of examples.
+        """Everything that decides a score, for `run.json`, but not the number of examples.
 
         `model` is the judge. `tagger` and `cascade` are added where they are used, and `splitter`
         where a model splits responses but does not judge.
@@ -70,7 +70,7 @@ class Scorer:
         Args:
             data: Name of the data file.
             digest: Its SHA-256.
-            further: Prompts in use besides the metric's.
+            further: Prompts in use in addition to the metric's.
         """
         config = {
             "data": {"name": data, "sha256": digest},
@@ -117,7 +117,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         ServingError: No server is available.
     """
     if not example.documents:
-        raise InputError(f"'{example.id}' has no documents to be judged by; give at least one")
+        raise InputError(f"'{example.id}' has no documents to judge it by; give at least one")
     parts = await claims_of(example, scorer)
     if not parts.claims:
         return result(
@@ -169,7 +169,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
 
 
 async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
-    """The claims to judge: the example's if it has any, else those split from the response."""
+    """The claims to judge: those given with the example, or else split from the response."""
     settings, prompt, response = scorer.settings, scorer.decomposition, example.response
     if example.claims is not None:
         claims = distinct(example.claims)
@@ -195,13 +195,13 @@ def scoring(
 ) -> Cost:
     """Cost of splitting a response in one call and judging its claims by its documents.
 
-    The number of claims is that of `claims`, one per sentence, one, k, or at most
-    characters / 10 + 2. A reply may contain no claim.
+    The number of claims is that of `claims`; otherwise one per sentence, one, k, or at most
+    characters / 10 + 2, as the settings say. A reply may contain no claim.
 
     Args:
         settings: The metric.
-        response: The text; or the most tokens of a response that is yet to be written and may be
-            empty, counted as four characters a token and ten tokens a sentence.
+        response: The text; or the maximum tokens of a response that is yet to be written and may
+            be empty, counted as four characters per token.
         documents: Number of documents that claims are judged by.
         claims: Claims to judge instead of the response's.
     """

@@ -24,7 +24,7 @@ from pipelines.report.texts import Block, Chip, Heading, Line, Note, Span, Text
 from serving.client import Client
 
 QUOTED_CHARACTERS = 300
-"""Characters shown of a document's beginning if the judge quoted nothing from it."""
+"""Characters of a document's beginning to show if the judge quoted nothing from it."""
 
 
 class Quote(BaseModel, frozen=True):
@@ -32,7 +32,7 @@ class Quote(BaseModel, frozen=True):
 
     Attributes:
         document: Number of the document, from 1.
-        text: The judge's quote, else the document's beginning.
+        text: The judge's quote if the document contains it, otherwise the document's beginning.
     """
 
     document: int
@@ -55,9 +55,9 @@ class Feedback(BaseModel, frozen=True):
 def worst_claim(claims: Sequence[Sequence[Relation]]) -> int | None:
     """The index of the "main claim that had conflicts" (ConflictScore, Table 13).
 
-    The paper does not say which of several it is. We take the claim with conflicting evidence whose
-    contradiction ratio is highest; among equals the one that more documents contradict, then the
-    first.
+    The paper does not say how to choose among several. Of the claims with conflicting evidence, we
+    take the one with the highest contradiction ratio. Ties go to the claim that more documents
+    contradict, then to the first.
 
     Args:
         claims: For each claim, its relation to each document.
@@ -110,8 +110,8 @@ class Writer:
 
     Attributes:
         client: The model.
-        prompt: Shows it its response and the conflict.
-        tokens: Most tokens of a response.
+        prompt: Shows the model its response and the conflict.
+        tokens: Maximum tokens of a response.
         hedged: Whether it is asked to name both sides if the documents still disagree. The paper's
             prompt (Table 13) asks for the truest response and does not mention this.
         cut: Whether documents too long for its context may be cut.
@@ -177,7 +177,8 @@ async def regenerate(example: Example, writer: Writer, scorer: Scorer) -> Regene
     """Let a response be rewritten if its documents disagree about it.
 
     Args:
-        example: The response and its documents. Claims that come with it are judged only for it.
+        example: The response and its documents. Claims that come with it are not used for the
+            rewritten one.
         writer: From `writer`.
         scorer: From `conflictscore.pipeline.prepare`. The judge should not be the writing model.
 
@@ -200,7 +201,7 @@ async def rewrite(
         feedback: On the response.
         writer: From `writer`.
         scorer: From `conflictscore.pipeline.prepare`.
-        told: Whether the writer sees the feedback; the control, which only rewrites, does not.
+        told: Whether the writer sees the feedback; in the control it only rewrites.
 
     Raises:
         InputError, RequestError, ServingError: As `conflict_score`.
@@ -240,12 +241,12 @@ async def rewrite(
 
 
 def content(made: Regeneration) -> list[Block]:
-    """Before and after, the feedback, claims against documents."""
+    """The response before and after, the feedback, and the claims against the documents."""
     before, after = made.before, made.after
     cards = [Card("Before", tuple(_answer(before)))]
     claims = [("before", before)]
     if after is None:
-        cards.append(Card("After", (Note(f"Not written again: {_why(before)}."),)))
+        cards.append(Card("After", (Note(f"Not rewritten: {_why(before)}."),)))
     else:
         shown = _answer(after.score, before.response)
         if after.ignored:
@@ -258,8 +259,8 @@ def content(made: Regeneration) -> list[Block]:
     for when, score in claims:
         if score.judgements:
             blocks += [Heading(f"Claims {when}"), of_responses.matrix(score)]
-    papers = sources(before.documents, before.truncations)
-    return [*blocks, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+    documents = sources(before.documents, before.truncations)
+    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
 
 
 def _why(before: Result) -> str:
@@ -270,14 +271,14 @@ def _why(before: Result) -> str:
 
 def told(feedback: Feedback) -> list[Block]:
     """The disputed claim, and the passages for and against it."""
-    made: list[Block] = [Note(feedback.claim, "Claim")]
+    blocks: list[Block] = [Note(feedback.claim, "Claim")]
     for label, quotes in (
         ("Supported by", feedback.supporting),
         ("Contradicted by", feedback.contradicting),
     ):
         for quote in quotes:
-            made += [Note(f"document {quote.document}", label), texts.Quote(quote.text)]
-    return made
+            blocks += [Note(f"document {quote.document}", label), texts.Quote(quote.text)]
+    return blocks
 
 
 def new_words(before: str, after: str) -> tuple[Span, ...]:

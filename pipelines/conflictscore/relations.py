@@ -1,4 +1,4 @@
-"""Judges' relations between claims and documents, for people to label too."""
+"""The relations that judges see between claims and documents, for people to label as well."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -57,7 +57,7 @@ def _pairs(
         )
 
 
-_ASKED: Final = "What does the document say of the claim?"
+_ASKED: Final = "What does the document say about the claim?"
 _COUNTED: Final = "pairs of claim and document"
 
 OF_RESPONSES: Final[Mapping[str, Labelling[Result]]] = {

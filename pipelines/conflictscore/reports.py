@@ -61,7 +61,7 @@ TABLE_3: Final = quote(
 
 @dataclass(frozen=True)
 class Slice:
-    """The reports of a run under a prompt, as tables name it; one per question."""
+    """The reports of a run under one prompt, titled `prompting`; one per question."""
 
     run: str
     config: Mapping[str, Any]
@@ -87,9 +87,9 @@ def slices(
     """The reports of each run and prompt, in the order of Table 3."""
     return [
         Slice(run, configs[run], name, part)
-        for run, every in results.items()
+        for run, reports in results.items()
         for name in PROMPTINGS.values()
-        if (part := [result for result in every if result.variant == name])
+        if (part := [result for result in reports if result.variant == name])
     ]
 
 
@@ -119,12 +119,12 @@ def scores(parts: Sequence[Slice]) -> Table:
             Column("unevidenced", "Without evidence", lambda part: unevidenced(part.results)),
             Measure(
                 "claims",
-                "Claims a report",
+                "Claims per report",
                 lambda part: mean([len(report.claims) for report in part.scored]),
             ),
             Measure(
                 "words",
-                "Words a report",
+                "Words per report",
                 lambda part: mean([len(report.response.split()) for report in part.scored]),
             ),
             total("unfinished", "Cut for length", lambda report: not report.finished),
@@ -132,15 +132,14 @@ def scores(parts: Sequence[Slice]) -> Table:
         ],
         quoted=TABLE_3,
         notes=(
-            "Scores are means over reports that have them, one per question; in brackets 95 % t "
+            "Scores are means over reports that have them, one per question; in brackets: 95 % t "
             "intervals over questions. Conflicting claims: the share among all determined claims "
             "of reports with a CS-C, with the 95 % Wilson interval.",
             *ABOUT_SCORES,
             "First document: a copy of the first document, as a baseline. A report that scores "
             "no lower gains nothing over it.",
             "Longer reports make more claims; a short one risks less.",
-            "The paper's rows are of other writers, judged by another model; they are here for "
-            "orientation.",
+            "The paper's rows show other writers, judged by another model, only for orientation.",
         ),
     )
 
@@ -175,12 +174,12 @@ def _example(run: str, result: ReportResult) -> Example:
 
 def _content(result: ReportResult) -> list[Block]:
     """The report's subject, then the parts that any response shows."""
-    made: list[Block] = []
+    blocks: list[Block] = []
     if result.entity:
-        made.append(Note(result.entity, "About"))
+        blocks.append(Note(result.entity, "About"))
     if not result.finished:
-        made.append(Note("The report was too long and was cut."))
-    return [*made, *of_responses.content(result)]
+        blocks.append(Note("The report was too long and was cut."))
+    return [*blocks, *of_responses.content(result)]
 
 
 def _problems(result: ReportResult) -> Iterator[Problem]:
@@ -209,7 +208,7 @@ PAGE: Final = Page(
 
 
 def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
-    """Draw the questions; every prompting gives a report on each, and every report a score.
+    """Sample the questions; each gets a report under every prompting, and each report is scored.
 
     Raises:
         InputError: The file or an option cannot be used.

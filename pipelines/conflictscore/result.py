@@ -39,9 +39,9 @@ class Result(Score, Response):
 
     Attributes:
         status: "scored"; "invalid" (it makes no claim, the reply to the decomposition could not be
-            read, or no claim could be judged); "failed" (the pipeline stopped; asked again when
-            the run is resumed).
-        claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
+            read, or no claim could be judged); "failed" (an error stopped the pipeline; tried
+            again when the run is resumed).
+        claims_capped: Whether the list of claims ended at its bound, so that claims may be missing.
         copied_claims: Claims that the model copied from its prompt's examples; left out.
         undetermined_claims: Claims left out of CS-C, since unreadable judgements could make them a
             conflict.
@@ -58,7 +58,7 @@ class Result(Score, Response):
     raw: str | None = None
 
     def figures(self) -> list[str]:
-        """The scores in words: "CS-C 0.50", and "CS-R –" where it is None."""
+        """The scores in words: "CS-C 0.50", or "CS-R –" if it is None."""
         scores = {title: getattr(self, name) for name, title in MEASURES.items()}
         return [f"{title} {'–' if n is None else f'{n:.2f}'}" for title, n in scores.items()]
 
@@ -113,7 +113,7 @@ METRICS: Final[tuple[Metric[Result], ...]] = (
     *SCORES,
     Metric(
         "conflicting_claims",
-        "Conflicting claims a response",
+        "Conflicting claims per response",
         of_each(_conflicting_claims),
         bounds=(0, inf),
         better="lower",

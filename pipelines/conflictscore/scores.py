@@ -28,7 +28,7 @@ def determined(relations: Sequence[Relation]) -> bool:
     """Whether every document's judgement of the claim could be read.
 
     A claim with an `INVALID` judgement has an unknown |D+| and |D-|. It is left out of CS-R and
-    counted beside it, so that an unreadable reply never passes for agreement.
+    counted separately, so that an unreadable reply never passes for agreement.
     """
     return Relation.INVALID not in relations
 
@@ -91,8 +91,8 @@ def supported_share(claims: Sequence[Sequence[Relation]]) -> float | None:
 def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
     """Evidence: the share of claims on which some document takes a side, in [0, 1]; ours.
 
-    A side that was seen stays seen. A claim without a side but with an unreadable judgement is left
-    out; None if no claim remains.
+    A claim with a known side counts even if another judgement is unreadable. A claim without a side
+    but with an unreadable judgement is left out; None if no claim remains.
     """
     known = [evidenced(claim) for claim in claims if determined(claim) or evidenced(claim)]
     return sum(known) / len(known) if known else None
@@ -101,7 +101,7 @@ def evidence_share(claims: Sequence[Sequence[Relation]]) -> float | None:
 def both_sides(judgements: Sequence[Judgement]) -> float | None:
     """Both sides: how well the response shows the side that it shows least, in [0, 1]; ours.
 
-    It is the least `backing` of a document. None if fewer than two documents take a side.
+    It is the lowest `backing` among the documents. None if fewer than two documents take a side.
     """
     backed = backing(judgements)
     return min(backed.values()) if len(backed) > 1 else None
@@ -110,7 +110,7 @@ def both_sides(judgements: Sequence[Judgement]) -> float | None:
 def backing(judgements: Sequence[Judgement]) -> dict[str, float]:
     """Document -> how far it backs, rather than denies, the claim that it backs most, in [0, 1].
 
-    The greatest P(support) / (P(support) + P(contradiction)) over the claims on which it takes a
+    The highest P(support) / (P(support) + P(contradiction)) over the claims on which it takes a
     side. Documents that take no side, or whose judgements are unreadable, are left out. A judge
     that gives only labels gives 1 for SUPPORTS and 0 for CONTRADICTS.
     """

@@ -77,21 +77,21 @@ class Settings(JudgeSettings):
         Option(
             "How many claims `--claims salient` asks for.",
             panel=PANEL,
-            only=Only(lambda own: own.claims == "salient", lambda own: f"--claims {own.claims}"),
+            only=Only(lambda it: it.claims == "salient", lambda it: f"--claims {it.claims}"),
         ),
     ] = 3
     unevidenced: Annotated[
         Unevidenced,
         Option(
-            "How claims without any evidence count: as 0 `beside` others, while a response of such "
-            "claims alone has no CS-C and CS-R; or always as `zero`.",
+            "How claims without any evidence count: as 0 `beside` other claims, but a response "
+            "with only such claims has no CS-C or CS-R; or always as `zero`.",
             panel=PANEL,
         ),
     ] = "beside"
 
     @property
     def named(self) -> str:
-        """Who judges and how claims are made, as options."""
+        """The judge and the way claims are made, as options."""
         return f"{super().named} --claims {self.claims}"
 
     @property
@@ -100,9 +100,9 @@ class Settings(JudgeSettings):
         return self.claims in SPLIT
 
     def needs_model(self, *, claims_given: bool) -> bool:
-        """Whether a language model is needed at all: to judge, or to split some response.
+        """Whether a language model is needed, to judge or to split responses.
 
-        It splits no response if all bring their claims (`claims_given`).
+        Nothing is split if all responses come with claims (`claims_given`).
         """
         return self.by_model or (self.splits and not claims_given)
 
@@ -113,7 +113,7 @@ RunName = Annotated[
         "Name of the run; several can share a folder.", shown="the writer's or the judge's name"
     ),
 ]
-"""For the field `name`."""
+"""Type of the field `name`."""
 
 
 class ScoredOptions(RunOptions, JudgedOptions):
@@ -199,10 +199,10 @@ class TruthOptions(WriterOptions):
     """Answer TruthfulQA from documents, and again once the conflict is known.
 
     Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
-    documents disagree about RAG's answer, it is written again, once told of the conflict
-    (Regenerated-RAG) and once not, to compare. Writes into the run folder: `truthfulqa.NAME.jsonl`,
-    `tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of
-    answers.
+    documents disagree about RAG's answer, it is rewritten twice: with feedback on the conflict
+    (Regenerated-RAG) and, for comparison, without. Writes into the run folder:
+    `truthfulqa.NAME.jsonl`, `tables/` in the layout of the paper's Tables 4 and 5, and
+    `report.html` with all answers to each question.
 
     Examples:
         contested run truthfulqa --judge tagger --claims sentences --truth tagger --dry-run
@@ -216,7 +216,7 @@ class TruthOptions(WriterOptions):
     data: Annotated[
         Path,
         Option(
-            "TruthfulQA's CSV of 2021 or 2025, or questions with documents of their own.",
+            "TruthfulQA's CSV of 2021 or 2025, or questions with their own documents.",
             shown="bundled questions",
         ),
     ] = SAMPLES_FOLDER / "misconceptions.jsonl"
@@ -261,7 +261,7 @@ class ReportOptions(WriterOptions):
     A report about the main entity of each question is written under three prompts: plain (RAG),
     balanced, and super-balanced; a copy of the first document is the baseline. Writes into the run
     folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
-    `report.html`. Several models can share a folder: each is a run of its own.
+    `report.html`. Several models can share a folder: each is a separate run.
 
     Examples:
         contested run report-writing --limit 1 --judge tagger --claims sentences --report-tokens 96
@@ -291,10 +291,10 @@ class ReportOptions(WriterOptions):
 
 
 class BothSidesOptions(ScoredOptions):
-    """Compare ConflictScore with people, who say whether answers show both sides.
+    """Compare ConflictScore with people's verdicts on whether answers show both sides.
 
     The answers are WikiContradict's: five models, two contradicting passages, two prompts. Writes
-    areas under the ROC curve, beside those of answer length and hedging words. Runs with other
+    areas under the ROC curve, next to those of answer length and hedging words. Runs with other
     judges in the same folder share a table.
 
     Examples:
@@ -308,7 +308,7 @@ class BothSidesOptions(ScoredOptions):
 
     data: Annotated[
         Path,
-        Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="a few of ours"),
+        Option("wiki_contradict_simple_humaneval.jsonl of WikiContradict.", shown="our samples"),
     ] = SAMPLES_FOLDER / "both_sides.jsonl"
     half: Annotated[Part, Option("Which half of the questions.")] = "all"
     name: RunName = None

@@ -15,17 +15,18 @@ from pipelines.report.table import Column, Measure, Table, shown
 
 ABOUT_SCORES: Final = (
     "CS-C and CS-R: lower is better. Supported by any: the share of claims that some document "
-    "supports, whatever others say, as metrics of factuality count (Figure 2). Evidence: the "
-    "share of claims that some document supports or contradicts; the other scores rest on these. "
+    "supports, whatever the others say, as factuality metrics count them (Figure 2). Evidence: "
+    "the share of claims that some document supports or contradicts; the other scores rest on "
+    "these claims. "
     "Both sides: how well the response backs the side that it backs least; higher is better.",
     "Without evidence: responses on which no document takes a side. Unless counted as 0 "
-    "(--unevidenced zero), they have no CS-C and CS-R and are in no mean of them.",
+    "(--unevidenced zero), they have no CS-C or CS-R and are left out of their means.",
 )
 
 
 ABOUT_DIFFERENCES: Final = (
     "A positive difference means that the first scores higher: worse for CS-C and CS-R, "
-    "better for both sides. In brackets the paired 95 % t interval; signs are flipped at "
+    "better for both sides. In brackets: the paired 95 % t interval. p: signs flipped at "
     "random.",
 )
 
@@ -95,15 +96,15 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             total("truncated_texts", "Truncated texts", lambda result: len(result.truncations)),
         ],
         notes=(
-            "Scores are means over responses that have them; in brackets the 95 % t interval, "
+            "Scores are means over responses that have them; in brackets: the 95 % t interval, "
             "clustered by record.",
             *ABOUT_SCORES,
             "Conflicting claims: the share among all determined claims of responses that have a "
-            "CS-C, with the 95 % Wilson interval, which takes claims as independent and is too "
-            "narrow where claims of one response go together.",
-            "Invalid and failed responses have no score and are in no mean. A claim with an "
-            "unreadable judgement is not in CS-R; where that could make it a conflict it is "
-            "undetermined and not in CS-C.",
+            "CS-C, with the 95 % Wilson interval, which treats claims as independent and is too "
+            "narrow if claims of one response are correlated.",
+            "Invalid and failed responses have no score and are left out of the means. A claim "
+            "with an unreadable judgement is left out of CS-R; if that judgement could make it a "
+            "conflict, the claim is undetermined and left out of CS-C too.",
             "Copied claims: claims that repeat the prompt's examples; they are left out.",
             *low_label_mass(judgement.label_mass for judgement in judgements(results)),
         ),
@@ -129,7 +130,7 @@ def differences(results: Sequence[Result]) -> Table:
 
 
 def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
-    """Two groups on the records that both have: first minus second by `MEASURES`."""
+    """First minus second in each of `MEASURES`, over the records that both groups have."""
 
     def less(measure: str) -> Comparison:
         one, other = (by_record(group.results, measure) for group in (first, second))
@@ -139,7 +140,7 @@ def paired(at: Place, first: Group, second: Group) -> Pair[Place]:
 
 
 def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
-    """The columns of such pairs; `counted` names the units behind a difference, as "records"."""
+    """The columns for pairs from `paired`; `counted` names the compared units: "records"."""
     return [
         Column("first", "First"),
         Column("second", "less"),
@@ -157,19 +158,19 @@ def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table,
 
 
 def remarks(judged: Sequence[Judgement], judge: str) -> tuple[str, ...]:
-    """Warnings about a judge: probability outside the labels, cut replies; and calls saved."""
-    said = [*low_label_mass((judgement.label_mass for judgement in judged), f"{judge}'s")]
+    """Remarks on a judge: probability outside the labels, cut replies, and calls saved."""
+    lines = [*low_label_mass((judgement.label_mass for judgement in judged), f"{judge}'s")]
     if cut := sum(judgement.reply_cut for judgement in judged):
-        said.append(f"Replies of {judge} whose snippet or reason may lack its end: {cut:,}.")
+        lines.append(f"Cut replies of {judge}, whose snippet or reason may be incomplete: {cut:,}.")
     if saved := saved_share(judged):
-        said.append(f"{judge}: {shown(saved)} of the labels took no call to the language model.")
-    return tuple(said)
+        lines.append(f"{judge}: {shown(saved)} of the labels took no call to the language model.")
+    return tuple(lines)
 
 
 def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     """Share of a cascade's judgements for which the language model was not asked.
 
-    None if the run had no cascade, only the tagger or only the model.
+    None if the run had no cascade: only the tagger or only the model judged.
     """
     sources = Counter(judgement.source for judgement in judged)
     saved = sources["cascade-tagger"]
@@ -182,7 +183,7 @@ def variants(results: Sequence[Result]) -> list[str]:
 
 
 def variant(result: Result) -> str:
-    """The name of a response's variant, or the name for unnamed ones."""
+    """The name of a response's variant, or "response" if it has none."""
     return result.variant or "response"
 
 

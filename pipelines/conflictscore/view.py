@@ -41,7 +41,7 @@ NAMES: Final = {
 
 
 def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) -> tuple[Source, ...]:
-    """The documents; those that were not read whole say how much was."""
+    """The documents; those that were cut say how much of them was seen."""
     cuts = {truncation.text: truncation for truncation in truncations}
 
     def source(number: int, document: Document) -> Source:
@@ -71,7 +71,7 @@ def cell(
         None,
     )
     read = judgement.read_tokens
-    of = f" of {seen.tokens:,}" if seen else ""
+    out_of = f" of {seen.tokens:,}" if seen else ""
     return Cell(
         relation=judgement.relation.value,
         judge=judgement.source,
@@ -83,12 +83,12 @@ def cell(
         found=found,
         reasoning=judgement.reasoning or "",
         raw=judgement.raw or "",
-        read="" if read is None else f"The judge saw the first {read:,} tokens{of}.",
+        read="" if read is None else f"The judge saw the first {read:,} tokens{out_of}.",
     )
 
 
 def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
-    """The cell of a row to open first: its first contradiction, else its first side."""
+    """The cell of a row to open: its first contradiction, else first support, else first label."""
     for relation in (Relation.CONTRADICTS, Relation.SUPPORTS):
         for place, label in enumerate(rows[row].cells):
             if label is not None and label.relation == relation.value:
@@ -97,14 +97,14 @@ def first(rows: Sequence[Row], row: int) -> tuple[int, int]:
 
 
 ENOUGH_JUDGEMENTS = 20
-"""From this many judgements on, a note says so if all labels are the same."""
+"""With at least this many judgements, a note says so if all labels are the same."""
 
 SQUARES = 24
-"""Most claims of a response for which the list shows a square."""
+"""Maximum number of claims of a response that the list shows as squares."""
 
 _FOUND: Final = ("conflicting claims", "unreadable judgements", "truncated texts")
 WITH: Final = Facet("With", _FOUND)
-"""Narrows responses down to those with something to look for."""
+"""Filters the responses by what may need a look."""
 
 _STATES: Final[Mapping[str, Chip]] = {
     "conflict": Chip("", "both", "±", "in conflict"),
@@ -121,18 +121,18 @@ _CHIPS: Final[Mapping[str, Chip]] = {
 
 
 def _notes(runs: Runs[Result]) -> Iterator[str]:
-    """What a reader must know before believing the figures, as far as the data show it."""
+    """What a reader should know before trusting the figures."""
     config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
         yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
     if (
-        len(given := {judgement.relation for judgement in judged}) == 1
+        len(labels := {judgement.relation for judgement in judged}) == 1
         and len(judged) >= ENOUGH_JUDGEMENTS
     ):
         yield (
-            f"All {len(judged):,} judgements carry the same label ({NAMES[given.pop().value]}). A "
-            "judge that does not tell documents apart says nothing of the responses, whatever the "
-            "scores."
+            f"All {len(judged):,} judgements carry the same label ({NAMES[labels.pop().value]}). A "
+            "judge that does not tell documents apart says nothing about the responses, whatever "
+            "the scores."
         )
     yield from tables.remarks(judged, "the judge")
 
@@ -173,30 +173,30 @@ def example(run: str, result: Result) -> Example:
 
 def content(result: Result) -> list[Block]:
     """An opened response: its text, claims against documents, documents."""
-    made: list[Block] = []
+    blocks: list[Block] = []
     if result.error:
-        made.append(Trouble(result.status.capitalize(), result.error, result.raw))
-    made += [Heading("Response"), Text(result.response, "Response")]
-    made += [
+        blocks.append(Trouble(result.status.capitalize(), result.error, result.raw))
+    blocks += [Heading("Response"), Text(result.response, "Response")]
+    blocks += [
         Note(
-            f"Truncated: of {truncation.text}, the model saw the first {truncation.kept:,} of "
-            f"{truncation.tokens:,} tokens."
+            f"Truncated: the model saw the first {truncation.kept:,} of {truncation.tokens:,} "
+            f"tokens of {truncation.text}."
         )
         for truncation in result.truncations
     ]
     if result.evidence == 0:
-        made.append(Note("No document supports or contradicts any claim."))
+        blocks.append(Note("No document supports or contradicts any claim."))
     if copied := result.copied_claims:
-        made.append(
+        blocks.append(
             Note(
-                f"{glance.count(len(copied), 'claim')} left out, for the model copied them from "
-                "its prompt; a larger one, or --claims sentences, splits better."
+                f"{glance.count(len(copied), 'claim')} left out, copied by the model from its "
+                "prompt; a larger model, or --claims sentences, splits better."
             )
         )
-    papers = sources(result.documents, result.truncations)
-    if result.claims and papers:
-        made += [Heading("Claims against documents"), matrix(result)]
-    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+    documents = sources(result.documents, result.truncations)
+    if result.claims and documents:
+        blocks += [Heading("Claims against documents"), matrix(result)]
+    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
 
 
 def matrix(result: Result) -> Matrix:
@@ -215,7 +215,7 @@ def matrix(result: Result) -> Matrix:
         )
         for claim, state in zip(result.claims, states, strict=True)
     )
-    # Readers come for the conflicting claims.
+    # Readers look for the conflicting claims first.
     row = states.index("conflict") if "conflict" in states else 0
     return Matrix("Claim", rows, sources(result.documents, result.truncations), first(rows, row))
 
@@ -232,13 +232,13 @@ def _state(relations: Sequence[Relation]) -> str:
 
 
 def problems(result: Result) -> Iterator[Problem]:
-    """Parts of a response without a score, unreadable, or not seen whole."""
+    """Parts of a response that have no score, could not be read, or were cut."""
     if result.status != "scored":
         yield Problem(result.status, result.error or "", result.raw)
     yield from unread_labels(result.judgements)
     if result.claims_capped:
-        kept = f"the list ended at {len(result.claims):,}, repetitions aside"
-        why = "it was as long as it may be, in claims or in tokens; claims may be missing"
+        kept = f"the list ended at {len(result.claims):,} distinct claims"
+        why = "it reached its limit, in claims or in tokens; claims may be missing"
         yield Problem("capped claims", f"{kept}: {why}")
     if result.copied_claims:
         yield Problem("copied claims", " ".join(result.copied_claims))

@@ -34,7 +34,7 @@ class EntityReply(BaseModel):
 
 
 async def main_entity(question: str, client: Client, prompt: Prompt) -> str:
-    """The main entity by a language model; the question if its reply is empty or unreadable.
+    """The main entity that a model names; the question if the reply is empty or unreadable.
 
     Args:
         question: Any question.
@@ -60,8 +60,8 @@ PROMPTINGS: Final[dict[Prompting, str]] = {
     "super-balanced": "RAG (Super-Balanced)",
     "copied": "First document",
 }
-"""The prompts of Tables 8 to 10 as Table 3 names them, in order; last a baseline without a writer:
-the first document unchanged, which takes one side and reports on none."""
+"""The prompts of Tables 8 to 10, in order and named as in Table 3. The last is a baseline without a
+writer: the first document unchanged, which takes one side instead of reporting on both."""
 
 PROMPT: Final[dict[Prompting, str]] = {
     "rag": "report",
@@ -80,7 +80,7 @@ class ReportWriter:
     """A model that writes reports, with its prompts by name.
 
     Attributes:
-        tokens: Most tokens of a report.
+        tokens: Maximum tokens of a report.
         cut: Whether documents too long for the context may be cut.
     """
 
@@ -159,8 +159,8 @@ class Topics(NamedTuple):
 def read(path: Path) -> Topics:
     """Read the questions of a file in our input format, or of ConflictingQA as released.
 
-    Of ConflictingQA, only questions whose pages have both stances are taken: those in conflict by
-    the paper's gold labels. Responses of our input format are ignored.
+    ConflictingQA questions are taken only if their pages have both stances: those are in conflict
+    by the paper's gold labels. Responses in our input format are ignored.
 
     Raises:
         InputError: The file cannot be read, has another format, or contains no such question.
@@ -192,7 +192,7 @@ def read(path: Path) -> Topics:
 
 
 def assignments(topics: Sequence[Topic]) -> list[Assignment]:
-    """A report for every question and prompting; those on the same question are adjacent."""
+    """One assignment per question and prompting; those on the same question are adjacent."""
     return [Assignment(topic, prompting) for topic in topics for prompting in PROMPTINGS]
 
 
@@ -233,7 +233,7 @@ def report_result(assignment: Assignment, **outcome: object) -> ReportResult:
 async def report_on(assignment: Assignment, author: ReportWriter, scorer: Scorer) -> ReportResult:
     """Write a report on the main entity of a question, and score it (section 5, Tables 8 to 10).
 
-    All promptings see the same documents: if these are cut, they are cut for the longest prompt.
+    All promptings see the same documents: if they must be cut, it is to fit the longest prompt.
 
     Raises:
         InputError: As `conflict_score`.

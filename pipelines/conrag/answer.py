@@ -60,9 +60,10 @@ class Answer(BaseModel, frozen=True):
     Attributes:
         first_answer: For a question, the statements that passages were tagged against.
         stance: By the delta rule.
-        model_stance: The stance by the model that wrote the answer, which decides nothing; None if
-            a template wrote.
-        kappa: Conflict score of the retrieved passages, in [0, 1]; disputed from tau on.
+        model_stance: The stance given by the model that wrote the answer, for information only;
+            None if a template wrote.
+        kappa: Conflict score of the retrieved passages, in [0, 1].
+        disputed: Whether kappa is at least tau.
         support, refute: U_sup and U_ref.
         evidence: The packet, as a table; the clusters are of all retrieved passages.
         conflict: The conflict statement; None if nothing disagrees.
@@ -151,7 +152,7 @@ class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     section 2, citation binding).
 
     Attributes:
-        numbers: Whether every number of a sentence must stand in a passage that it cites.
+        numbers: Whether every number in a sentence must appear in a passage that it cites.
     """
 
     numbers: Literal["cited", "free"] = "cited"
@@ -191,7 +192,7 @@ def problems(
         faults.append(f"cites [{idle[0]}], which takes no side")
     sides = {row.relation for row in cited} & set(SIDES)
     if statement.about == "conflict" and len(sides) < len(SIDES):
-        faults.append("speaks of the disagreement and cites one side alone")
+        faults.append("mentions the disagreement but cites only one side")
     if statement.side and sides - {statement.side}:
         faults.append("cites the other side")
     if policy.numbers == "cited":
@@ -200,7 +201,7 @@ def problems(
         faults += [f"cites no passage with the number {number}" for number in sorted(absent)]
     independent = {source(row.passage) for row in cited}
     if len(independent) < policy.sources:
-        faults.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
+        faults.append(f"cites {len(independent)} sources; {policy.sources} are required")
     return tuple(faults)
 
 
@@ -210,7 +211,7 @@ def unmarked(text: str) -> str:
     Text from models and documents must not pass for a checked citation.
     """
     line = " ".join(text.split())
-    for _ in range(3):  # one pass over "[1[2]]" leaves a mark
+    for _ in range(3):  # one pass over "[1[2]]" would leave a mark
         line = cut_out(line, cuts(line, numbered=False))[0]
     return (line.translate(_BRACKETS) if any(cuts(line)) else line).strip()
 

@@ -38,7 +38,7 @@ def citation_judge(
 def judge_told(config: Mapping[str, Any]) -> str:
     """Who judged the citations of a run, by its configuration, and whether it judged itself.
 
-    Empty if the data say which claims passages back.
+    Empty if no judge was needed, because the data have labels.
     """
     if "citations" not in config:
         return ""
@@ -88,8 +88,8 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question, asking shared pairs only once.
 
-    Outcomes are by method. The judge reads passages beside a sentence, or beside a list item put
-    after the question. Errors are the judge's.
+    `outcomes` maps methods to answers. The judge compares passages with a sentence, or with the
+    question followed by a list item. Errors are the judge's.
     """
     judged = {
         name: hypotheses(question, outcome) if gold.listed else outcome
@@ -124,16 +124,16 @@ def items_of(statement: Statement) -> list[str]:
 
 
 def hypotheses(question: str, outcome: Outcome) -> Outcome:
-    """The answer with its items put after the question, as ALCE does for its entailment model.
+    """The answer with its items appended to the question, as ALCE does for its entailment model.
 
     Items keep the citations of their sentence; sentences without items stay unchanged.
     """
-    put = (
+    extended = (
         said.model_copy(update={"text": text})
         for said in outcome.statements
         for text in [f"{question} {item}" for item in items_of(said)] or [said.text]
     )
-    return outcome.model_copy(update={"statements": tuple(put)})
+    return outcome.model_copy(update={"statements": tuple(extended)})
 
 
 async def supporting(
@@ -168,7 +168,7 @@ async def _relations(
 
 
 def _groups(cites: Group) -> list[Group]:
-    """The groups that ALCE's rules may ask about: all, every single one, and all but one."""
+    """The groups that ALCE's rules may ask about: all citations, each alone, and all but one."""
     without = (cites[:n] + cites[n + 1 :] for n in range(len(cites)))
     return [group for group in (cites, *((name,) for name in cites), *without) if group]
 
@@ -183,7 +183,7 @@ def _worth(answer: Outcome, relations: Relations) -> AnswerWorth:
         }
 
     def disclosed(said: Statement) -> set[str]:
-        """Passages whose version another sentence gives, and cites."""
+        """Passages whose version another sentence states and cites."""
         return {
             name
             for other in answer.statements

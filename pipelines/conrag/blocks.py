@@ -53,7 +53,7 @@ SAYS: Final[Mapping[Relation, Chip]] = {
 """Relation of a passage -> its chip."""
 
 
-CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
+CUT: Final = "The model's reply broke off; only its complete sentences are shown."
 
 VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
 """Verdicts on a stance; not judged without a gold stance."""
@@ -101,7 +101,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
         made += [Heading("Evidence"), Sources(tuple(rows))]
     if answer.unreadable:
         names = ", ".join(answer.unreadable)
-        made.append(Note(names, "Label could not be read, counted on neither side"))
+        made.append(Note(names, "Label could not be read; counted on neither side"))
     return made + _truncations(answer.truncations)
 
 
@@ -200,7 +200,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
         shown = [evidence[name] for name in names if name in evidence]
         made.append(Sentences(tuple(map(_quoted, shown))))
         if left := len(names) - len(shown):
-            made.append(line(Aside(f"{left} more found, not in the evidence.")))
+            made.append(line(Aside(f"{count(left, 'more passage')}, not in the evidence.")))
     return tuple(made) or (line(Aside("No passage.")),)
 
 
@@ -214,7 +214,7 @@ def _quoted(row: TaggedPassage) -> Sentence:
 
 def _reason(row: TaggedPassage) -> tuple[Inline, ...]:
     """The language model's reason for the relation."""
-    return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
+    return (Aside(f"the model's reason: {row.reason}"),) if row.reason else ()
 
 
 def _sorted(row: TaggedPassage) -> tuple[Inline, ...]:
@@ -241,7 +241,7 @@ def _row(row: TaggedPassage, number: int, *more: Inline) -> Source:
 
 
 def _truncations(truncations: Iterable[Truncation]) -> list[Block]:
-    said = "Of {}, {:,} of {:,} tokens were read."
+    said = "{}: {:,} of {:,} tokens were read."
     return [Note(said.format(cut.text, cut.kept, cut.tokens)) for cut in truncations]
 
 
@@ -257,7 +257,7 @@ def _known(result: ClaimResult) -> Facts:
         where = f"response {sentence.response}, source {sentence.source}"
         facts.append(fact("Sentence of a response", where, marked))
     if result.question and result.question.first_answer:
-        label = "First answer, by which passages are labelled"
+        label = "First answer, against which passages are labelled"
         facts.append(fact(label, *result.question.first_answer))
     return Facts(tuple(facts))
 
@@ -290,8 +290,8 @@ def _card(result: ClaimResult, method: str) -> Card:
 def _known_of(passage: TaggedPassage, result: ClaimResult) -> Iterator[Inline]:
     """The gold relation of a passage, and its relevance."""
     if passage.id in result.truth:
-        really = SAYS[result.truth[passage.id]]
-        yield Chip(f"really {really.text}", "outline", really.sign)
+        gold = SAYS[result.truth[passage.id]]
+        yield Chip(f"gold: {gold.text}", "outline", gold.sign)
     if any(passage.id in units for units in result.evidence):
         yield Aside("gold evidence")
     yield Aside(f"relevance {passage.relevance:.2f}")

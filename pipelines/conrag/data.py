@@ -70,11 +70,11 @@ class Query:
         passages: The claim's own passages, to retrieve from.
         stance: The gold stance; None if unknown.
         disputed: Whether its evidence disagrees; None if the data do not say.
-        evidence: Alternative sets of passage ids, any of them sufficient.
+        evidence: Alternative sets of passage ids, each sufficient.
         relations: Passage id -> its gold relation, if known.
         response: Position of the claim, if it is a sentence of a response.
         split: The split of the release, if it has one.
-        gold_answer: The gold answer, if it is a question; relations are then to it.
+        gold_answer: The gold answer, if it is a question; `relations` then refer to it.
     """
 
     id: str
@@ -104,7 +104,7 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
     with both sides it is disputed, and there is not enough information for a stance.
     """
     for claim in claims:
-        # Documents of different claims may share an id and are still different passages.
+        # Documents of different claims may share an id but are different passages.
         passages = tuple(
             document.model_copy(update={"id": digest(f"{claim.id} {document.id}")})
             for document in claim.documents
@@ -183,7 +183,7 @@ def digest(text: str) -> str:
 
 
 LONGEST_PAGE = 180
-"""Most characters of a page's title in ids, which may have 200."""
+"""Maximum characters of a page's title in an id; an id may have 200."""
 
 
 def from_scifact(
@@ -229,9 +229,9 @@ def from_fever(
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
-    Finding the right pages is half of FEVER's task, and a claim without evidence names none: search
-    `fever_passages`, the pages of all claims. Evidence that is missing on the pages
-    (`pipelines.data.fever.read_wikipedia`) is kept, and never found.
+    Finding the right pages is half of FEVER's task, and a claim without evidence names no pages.
+    So search `fever_passages`, the pages of all claims. Evidence that is missing from the pages
+    (`pipelines.data.fever.read_wikipedia`) is kept but never found.
     """
     sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
@@ -342,7 +342,7 @@ class Dataset:
         file: Name of the file; the digest is the SHA-256 of its bytes.
         queries: The claims of the chosen half, in the file's order.
         corpus: All passages, without repeated ids: those of `--corpus`, or of the claims.
-        skipped: Why rows of the file were skipped, a line for each.
+        skipped: Why rows of the file were skipped, one line each.
     """
 
     name: str
@@ -378,7 +378,7 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
 
 
 ALCE: DatasetName = "alce"
-"""The data set of questions: each brings its passages, ranked."""
+"""The data set of questions, which come with ranked passages."""
 
 RAGTRUTH: DatasetName = "ragtruth"
 """The data set of responses, whose sentences are claims."""
@@ -391,14 +391,14 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     FOOL_ME_TWICE: lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     ALCE: lambda path: from_alce(alce.read(path)),
 }
-"""Data sets whose claims bring their passages."""
+"""Data sets whose claims come with their passages."""
 
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
     "fever": ("the folder wiki-pages", _fever),
     RAGTRUTH: ("source_info.jsonl", _ragtruth),
 }
-"""Data sets whose passages lie in separate files, and the names of these."""
+"""Data sets whose passages are in separate files: the files' name, and a reader of both."""
 
 
 def read(
@@ -417,9 +417,9 @@ def read(
     passages: list[Document] | None = None
     skipped: tuple[str, ...] = ()
     if name in WITH_CORPUS:
-        called, load = WITH_CORPUS[name]
+        needed, load = WITH_CORPUS[name]
         if corpus is None:
-            raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
+            raise InputError(f"--dataset {name} needs its passages; name {needed} with --corpus")
         loaded, passages, skipped = load(path, corpus)
     else:
         if corpus is not None:
@@ -435,7 +435,7 @@ def read(
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
     return Dataset(
-        chosen[0].source if name == ALCE else name,  # its three tasks are data sets of their own
+        chosen[0].source if name == ALCE else name,  # its three tasks are separate data sets
         path.name,
         hashlib.sha256(read_bytes(path)).hexdigest(),
         part,

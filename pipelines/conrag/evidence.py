@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 EPSILON = 1e-6
-"""The constant of the denominator, much below the confidence of any label (1/3 and more)."""
+"""The constant of the denominator, far below the confidence of any label (1/3 and more)."""
 
 
 def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
     """1 - |U_sup - U_ref| / (U_sup + U_ref + epsilon) (ConRAG, section 2, conflict scoring).
 
-    In [0, 1]; 1 means balanced evidence. If a side has no evidence nothing disagrees, and the score
-    is 0; the formula itself gives 1 without any evidence, which cannot be meant.
+    In [0, 1]; 1 means balanced evidence. If a side has no evidence, nothing disagrees, and the
+    score is 0; without any evidence the formula itself gives 1, which cannot be intended.
     """
     if min(support, refute) <= 0:
         return 0.0
@@ -41,8 +41,8 @@ class TaggedPassage:
 
     Attributes:
         relevance: rel_i, normalised over the retrieved passages, in [0, 1].
-        relation: t_i, its tag, unless a language model sorted it; `INVALID` without a label; such a
-            passage is in no cluster.
+        relation: t_i, its tag, or the side on which a language model sorted it. `INVALID` if the
+            label was unreadable; such a passage is in no cluster.
         confidence: u_i, the probability of the tag, in [0, 1].
         rationale: The sentence of the passage that decided the tag; None if unknown.
         quality: Weight of the passage, at least 0: the reliability of its source, if known.
@@ -160,8 +160,8 @@ def adjudicate(
 ) -> Adjudication:
     """The stance that passages give by the delta rule, over sums of confidences.
 
-    Two sums over twenty passages are seldom within 0.10 of each other, so that a disputed claim
-    still gets a side. From a conflict score of `tau` on the evidence is called disputed.
+    Two sums over twenty passages are seldom within 0.10 of each other, so even a disputed
+    claim usually gets a side. If the conflict score is at least `tau`, the claim is disputed.
     """
     support, refute = (evidence_mass(tagged, side) for side in SIDES)
     stance = delta_rule(support, refute, delta=delta)
@@ -177,11 +177,11 @@ class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         topical, entities: Weights of topical similarity, and of shared names and key phrases.
-        agreement: How far semantic agreement raises or lowers what the two make. With the default,
-            two sure passages of opposite sides are joined by next to nothing, however alike their
-            words are; passages of one side that have nothing in common are not joined either.
+        agreement: How strongly semantic agreement raises or lowers the sum of these two. By
+            default, the edge between two confident passages on opposite sides is almost 0, however
+            similar their words; so is that of passages on one side with nothing in common.
         least: Edges below this weight are dropped. Otherwise a passage with a single edge would
-            join its other end however weak the edge, since any edge raises modularity.
+            be clustered with its neighbour however weak the edge, as any edge raises modularity.
         neighbours: A passage keeps its edges to this many passages with the most similar words.
     """
 
@@ -326,7 +326,7 @@ def dominant_tag(members: Sequence[TaggedPassage]) -> Relation:
 
 
 def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) -> list[Cluster]:
-    """The clusters of a partition of passages, supporting ones first, the most confident first.
+    """The clusters of a partition of passages: supporting ones first, each kind by confidence.
 
     `groups` hold ids; every passage is in exactly one.
     """

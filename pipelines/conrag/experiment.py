@@ -83,15 +83,15 @@ def in_claims(
 
     All passages are indexed, whatever part of the data set is evaluated, since they decide BM25's
     word weights. An index of an earlier run in the folder is opened; it must be of this data set.
-    By default the method is the fused one if there is an embedder. A claim without passages (in
+    The method defaults to hybrid with an embedder, else to BM25. A claim without passages (in
     FEVER, without evidence) is searched among those of all claims.
 
     Raises:
         InputError: Passages are missing, or the index cannot be written or read.
     """
-    there = (folder / ABOUT).exists()
+    exists = (folder / ABOUT).exists()
     index = (
-        Index(folder, embedder) if there else build(dataset.corpus, folder, embedder, on_embedded)
+        Index(folder, embedder) if exists else build(dataset.corpus, folder, embedder, on_embedded)
     )
     method = method or ("hybrid" if embedder else "bm25")
     positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
@@ -170,29 +170,29 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             )
         ]
 
-    bad = claims.skipped
+    skipped = claims.skipped
     return Plan(
         queries,
         options.needs(),
         work,
         _summary(claims, len(queries), options),
-        remarks=[f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else [],
+        remarks=[f"rows skipped: {len(skipped):,}; the first: {skipped[0]}"] if skipped else [],
         cost=partial(cost, options=options, corpus=claims.corpus),
         entries=lambda _: [entry],
     )
 
 
 PACKETS, TABLES = 2, 3
-"""Packets of passages, and evidence tables, that answers are written from; CiteRAG reuses one."""
+"""Number of packets, and of evidence tables, to write answers from; CiteRAG reuses a packet."""
 
 
 def cost(query: Query, *, options: ConragOptions, corpus: Sequence[Document]) -> Cost:
-    """Cost of tags of k passages, and texts from packets of at most k', by formula.
+    """Cost of tagging k passages and writing from packets of at most k', by formula.
 
-    The template has two packets tagged as one text each. A language model writes each text in one
-    call, and may sort two of the tables in one call each. A question is answered first, in up to
-    five claims. A judge of answers reads each sentence with each passage of its packet and with
-    groups of its citations; and gold claims with the passages and the answers.
+    With the template, two packets are tagged as one text each. A language model writes each text in
+    one call, and may sort two of the tables in one call each. A question is answered first, in up
+    to five claims. A judge of answers reads each sentence with each passage of its packet and with
+    groups of its citations, and gold claims with the passages and the answers.
     """
     settings, gold = options.settings, query.gold_answer
     passages = corpus if options.among == "all" or not query.passages else query.passages
@@ -222,16 +222,16 @@ def _refuse_idle(options: ConragOptions) -> None:
     named = f"--dataset {options.dataset}"
     if options.questions and options.generator == "template":
         raise InputError(
-            f"{named} has questions, which a language model answers; leave --generator template out"
+            f"{named} has questions, which a language model answers; leave out --generator template"
         )
     if options.questions:
         ranked = f"{named}, whose passages come ranked"
         refuse_given(options, ("method", "embedder", "among"), ranked)
     if not options.judged:
-        says = f"{named}, whose labels say what passages support"
+        reason = f"{named}, whose labels say what passages support"
         if options.dataset == RAGTRUTH:
-            says = "--generator template, which writes nothing of its own"
-        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), says)
+            reason = "--generator template, which only quotes"
+        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), reason)
     if options.data is None and options.dataset != "claims":
         raise InputError(f"{named} needs its file; name it with --data")
 
@@ -254,13 +254,13 @@ def _search(
 
 def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:
     half = "" if claims.part == "all" else f", {claims.part} half"
-    told = (
+    summary = (
         f"{count:,} {'questions' if options.questions else 'claims'} from {claims.file}{half}, "
         f"{len(claims.corpus):,} passages, tagged by {options.judging.judge}"
     )
     if options.writes:
-        told += "\n6 answers each, written by a language model"
-    return told + (f"\nanswers judged by {options.citing.judged_by}" if options.judged else "")
+        summary += "\n6 answers each, written by a language model"
+    return summary + (f"\nanswers judged by {options.citing.judged_by}" if options.judged else "")
 
 
 EXPERIMENT = Experiment(

@@ -87,7 +87,7 @@ def generator(
 
 MOST = 5
 ANSWER_CHARACTERS = 240
-"""Greatest length of an answer, in the schema."""
+"""Maximum length of an answer, in the schema."""
 ANSWER_TOKENS = 256
 
 
@@ -109,7 +109,7 @@ class FirstAnswer:
         problem: Why claims are missing, in one line, with the unreadable reply in `raw`; None if
             the passages have no answer.
         cut: Whether there were more answers than are read, tokens ran out, or an answer has the
-            greatest length that a server allows.
+            maximum length that a server allows.
     """
 
     claims: tuple[str, ...]
@@ -137,14 +137,14 @@ async def first_answer(
     )
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    every = [text for answer in reply.value.answers if (text := unmarked(answer))]
-    claims = tuple(dict.fromkeys(as_claim(question, text) for text in every[:MOST]))
+    answers = [text for answer in reply.value.answers if (text := unmarked(answer))]
+    claims = tuple(dict.fromkeys(as_claim(question, text) for text in answers[:MOST]))
     ended = any(len(answer) == ANSWER_CHARACTERS for answer in reply.value.answers)
-    return FirstAnswer(claims, cut=reply.cut or ended or len(every) > MOST)
+    return FirstAnswer(claims, cut=reply.cut or ended or len(answers) > MOST)
 
 
 REASON_CHARACTERS = 240
-"""Greatest length of a reason, in the schema."""
+"""Maximum length of a reason, in the schema."""
 
 TOKENS_OF_A_PASSAGE = 96
 """Room in the reply for a passage: its number and the reason."""
@@ -166,7 +166,7 @@ class SortReply(BaseModel):
 
 
 def sorted_table(table: Sequence[TaggedPassage], reply: SortReply) -> tuple[TaggedPassage, ...]:
-    """The table by the lists of a reply, numbered anew.
+    """The table sorted by the lists of a reply, and renumbered.
 
     A passage that is in no list, or in several, keeps the place of its tag, without a reason. The
     sentence that decided a tag is dropped if the model disagrees with the tag.
@@ -208,7 +208,7 @@ def shown(table: Sequence[TaggedPassage]) -> list[dict[str, Any]]:
 REPLY_TOKENS = 768
 SENTENCES = 8
 CHARACTERS = 400
-"""Greatest length of a sentence, in the schema."""
+"""Maximum length of a sentence, in the schema."""
 
 Sent = Annotated[str, told(minLength=1, maxLength=CHARACTERS)]
 Cites = Annotated[list[int], told(maxItems=8)]
@@ -280,7 +280,7 @@ class GeneratedAnswer:
         sentences: With the problems of their citations; empty if the reply was unreadable.
         stance: The model's stance; None for questions, or if the reply was unreadable.
         cut: Whether it breaks off, or may: tokens ran out, or a sentence or the list of sentences
-            has the greatest length that a server allows.
+            has the maximum length that a server allows.
         problem: Why the answer is missing, in one line; `raw` is the unreadable reply.
         table: The sorted evidence that it cites from; empty for an unbound text.
     """
@@ -299,8 +299,8 @@ async def sort_evidence(
 ) -> GeneratedAnswer:
     """Have the model put every passage of a packet into one of the three lists, and say why.
 
-    It is told the tags and clusters, as in the paper. Nothing is written yet; after an unreadable
-    reply the table stays as it was. Errors are those of `Generator.ask`.
+    The prompt gives the tags and clusters, as in the paper. No answer is written yet; after an
+    unreadable reply the table stays unchanged. Errors are those of `Generator.ask`.
     """
     given = {"query": query, "claims": list(first.claims), "evidence": shown(table)}
     room = TOKENS_OF_A_PASSAGE * (len(table) + 1)
@@ -331,7 +331,7 @@ async def write(
 ) -> GeneratedAnswer:
     """Sort, adjudicate, cite: have the model answer from the evidence (ConRAG, section 2).
 
-    A tagger that finds no side may have missed one, so the model is asked all the same; it may then
+    A tagger that finds no side may have missed one, so the model is asked anyway; it may then
     cite any passage, or write nothing. It is not asked if relations are `gold`, or the model's own
     (`sort`), and take no side; nor if it found no first answer to a question.
 
@@ -340,7 +340,7 @@ async def write(
         table: The packet, by its tags.
         policy: What sentences must cite.
         generator: The model; errors are those of `Generator.ask`.
-        first: The answer that the table's relations are to; if it was unreadable, nothing is
+        first: The answer that the table's relations refer to; if it was unreadable, nothing is
             written.
         sort: Whether the model sorts the packet before it writes.
         gold: Whether the relations are known to be right.
@@ -442,9 +442,9 @@ async def write_plainly(
 
 def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
     """The non-empty sentences of a reply, and whether it breaks off, or may."""
-    every = [said for said in reply.value.sentences if said.sent.strip()] if reply.value else []
-    ended = any(len(said.sent) == CHARACTERS for said in every)
-    return every[:SENTENCES], reply.cut or ended or len(every) >= SENTENCES
+    sentences = [said for said in reply.value.sentences if said.sent.strip()] if reply.value else []
+    ended = any(len(said.sent) == CHARACTERS for said in sentences)
+    return sentences[:SENTENCES], reply.cut or ended or len(sentences) >= SENTENCES
 
 
 def _stated(

@@ -41,9 +41,9 @@ class CheckedSentence:
     """A sentence of a response, with a method's verdict.
 
     Attributes:
-        gold: By the marks: supported without a mark, refuted if a mark contradicts the source, else
-            not enough information.
-        support: How far the method holds it to be supported, in [0, 1].
+        gold: By the marks: supported without a mark, refuted if a mark contradicts the source,
+            otherwise not enough information.
+        support: How strongly the method holds it to be supported, in [0, 1].
     """
 
     sentence: ResponseSentence

@@ -47,7 +47,7 @@ Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 class Analysis:
     """The evidence that the generation stage starts from.
 
-    Clusters are a partition of the passages; the table has the packet's, sorted and numbered.
+    Clusters partition the passages; the table has those of the packet, sorted and numbered.
     """
 
     clusters: tuple[Cluster, ...]
@@ -63,7 +63,7 @@ def analyse(
 ) -> Analysis:
     """Cluster, score, select and adjudicate (ConRAG, section 2, pseudocode, steps 3 to 8).
 
-    All passages have a label. `grouping` makes clusters of the graph.
+    All passages have a label. `grouping` partitions the graph into clusters.
     """
     tagged = [
         replace(
@@ -101,7 +101,7 @@ class Case:
 
     @cached_property
     def untagged(self) -> list[TaggedPassage]:
-        """The packet of ConRAG without tags: the most relevant, clusters by words and names."""
+        """The packet of ConRAG without tags: by relevance, with clusters by words and names."""
         blind = [
             replace(passage, relation=Relation.IRRELEVANT, confidence=0.0)
             for passage in self.tagged
@@ -128,7 +128,7 @@ class Case:
 
     @cached_property
     def apart(self) -> Analysis:
-        """ConRAG's evidence with every passage a cluster of its own, near-duplicates included."""
+        """ConRAG's evidence with one cluster per passage, near-duplicates included."""
         repeats = self.settings.packet.model_copy(update={"near_duplicate": None})
         settings = self.settings.model_copy(update={"packet": repeats})
         return analyse(self.tagged, settings, lambda graph: [frozenset({node}) for node in graph])
@@ -147,8 +147,8 @@ UNDECIDED: Final = Ruling(Stance.NOT_ENOUGH_INFO, 0.0)
 def support_share(support: float, refute: float) -> float:
     """How strongly a method holds a claim to be supported: support / (support + refute), in [0, 1].
 
-    A method weighs the evidence for its stance: NLI-RAG the votes for support and all others,
-    CiteRAG the confidences of its packet, ConRAG, Oracle and the other ablations U_sup and U_ref.
+    NLI-RAG weighs votes for support against all others, CiteRAG the confidences in its packet, and
+    ConRAG, Oracle and the other ablations U_sup and U_ref.
     RelRAG and ConRAG without tags have one label, of the joined text, and use the tagger's
     probability of support instead. Without evidence the share is 0.
     """
@@ -229,9 +229,9 @@ async def by_model(
     it does so for ConRAG with and without clusters: Oracle knows the relations, and the others do
     not use them.
 
-    `first` is the answer that tags are relations to, `gold` the one for gold relations. If the
-    first was unreadable, tags are missing, and so are the answers made from them. Errors are those
-    of `Generator.ask`.
+    `first` is the answer that tags refer to, `gold` the one that gold relations refer to. If
+    `first` was unreadable, tags are missing, and so are the answers made from them. Errors are
+    those of `Generator.ask`.
     """
 
     async def plainly(packet: Sequence[TaggedPassage], prompt: PlainPrompt = "plain") -> Outcome:
@@ -301,7 +301,7 @@ def _ruled(analysis: Analysis) -> Ruling:
 
 
 def _quoted(analysis: Analysis, stance: Stance | None = None) -> Outcome:
-    """The template's answer from an evidence table, by the analysis's stance unless given."""
+    """The template's answer from an evidence table, with the analysis's stance by default."""
     ruling = _ruled(analysis)
     ruling = ruling._replace(stance=stance or ruling.stance)
     text = GeneratedAnswer(template.write(ruling.stance, analysis.table))
@@ -311,7 +311,7 @@ def _quoted(analysis: Analysis, stance: Stance | None = None) -> Outcome:
 def _narrative(
     ruling: Ruling, packet: Sequence[TaggedPassage], grounds: Sequence[TaggedPassage] | None = None
 ) -> Outcome:
-    """A verdict that cites its grounds, the packet unless given, and quotes the most relevant."""
+    """A verdict that cites its grounds (by default the packet) and quotes the most relevant."""
     about = ABOUT.get(ruling.stance)
     if about is None:
         return _outcome(ruling, packet, generation.nothing_found())
@@ -325,7 +325,7 @@ def _narrative(
 
 
 def _larger_side(case: Case) -> Stance:
-    """The side with more evidence, however little more."""
+    """The side with more evidence, however small the difference."""
     adjudication = case.analysis.adjudication
     return evidence.delta_rule(adjudication.support, adjudication.refute, delta=0)
 
@@ -377,7 +377,7 @@ def _one_sided(case: Case, outcome: Outcome) -> Outcome:
 def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
     """The outcome with citations replaced by the passages that share most words with a sentence.
 
-    A verdict uses the claim's words, since its own do not tell passages apart.
+    A verdict is matched by the claim's words, since its wording does not tell passages apart.
     """
     words = {passage.id: content_words(passage.passage.text) for passage in packet}
     verdicts = {*template.VERDICT.values(), template.DISAGREE}

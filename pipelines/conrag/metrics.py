@@ -49,7 +49,7 @@ def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
     other side, whatever else the answer says.
 
     It is undisclosed if the answer hides such a passage: no statement about the other side or about
-    the conflict cites it. That rate is ours.
+    the conflict cites it. The paper has no such count.
     """
     against: dict[Relation, set[str]] = {}
     hidden: dict[Relation, set[str]] = {}
@@ -117,7 +117,7 @@ def of_responses(results: Sequence[ClaimResult]) -> bool:
 
 
 def of_questions(results: Sequence[ClaimResult]) -> bool:
-    """Whether they are questions, which have no gold stance and whose answers were judged."""
+    """Whether claims are questions, which have no gold stance and whose answers were judged."""
     return any(result.question is not None for result in results)
 
 
@@ -127,17 +127,17 @@ def labelled(results: Sequence[ClaimResult]) -> bool:
 
 
 def generated(results: Sequence[ClaimResult]) -> bool:
-    """Whether a language model wrote about sentences of responses, and a judge read it."""
+    """Whether a language model wrote about sentences of responses, and a judge rated its text."""
     return any(result.generated is not None for result in results)
 
 
 def shown_methods(results: Sequence[ClaimResult]) -> list[str]:
-    """The methods of Table IV, without Oracle if no passage has a label for it to know."""
+    """The methods of Table IV, without Oracle if no passage has a label for it to use."""
     return [method for method in METHODS if method != ORACLE or labelled(results)]
 
 
 def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
-    """The sentences of responses with a method's verdicts; Oracle's verdicts are people's.
+    """The sentences of responses with a method's verdicts; Oracle's are the annotators'.
 
     Sentences with an unreadable verdict are left out.
     """
@@ -219,10 +219,11 @@ def contradiction_rate(
 ) -> Estimate | None:
     """Share of all statements on a side that contradict their packet (Table II, section 3).
 
-    If a judge reads answers, all sentences count but those about the conflict or about nothing.
-    With `undisclosed`, only contradictions that the answer does not disclose count; ours.
+    If a judge reads answers, all sentences count except those about the conflict or about nothing.
+    With `undisclosed`, which is not in the paper, only contradictions that the answer does not
+    disclose count.
 
-    None if passages have no labels and nobody judges, as nothing could contradict then.
+    None if passages have no labels and no judge reads answers: nothing could then contradict.
     """
     if not (labelled(results) or generated(results)):
         return None
@@ -238,7 +239,7 @@ def contradictions_per_claim(
 ) -> Values:
     """Claim -> contradictions per statement, 0 if the answer takes no side.
 
-    Empty if no passage has a label.
+    Empty if passages have no labels and no judge reads answers.
     """
     if not (labelled(results) or generated(results)):
         return {}
@@ -250,7 +251,7 @@ def contradictions_per_claim(
 
 
 class Citations(NamedTuple):
-    """Citation precision and recall, and the number of statements that they are of."""
+    """Citation precision and recall, and the number of statements they cover."""
 
     precision: Estimate | None
     recall: Estimate | None
@@ -258,9 +259,9 @@ class Citations(NamedTuple):
 
 
 def citations(results: Sequence[ClaimResult], method: str) -> Citations:
-    """Over all statements of all answers together; None if no passage has a label.
+    """Over all statements of all answers together; None unless the results are `labelled`.
 
-    For questions precision and recall are means over answers, as in ALCE.
+    For questions, precision and recall are means over answers, as in ALCE.
     """
     if not labelled(results):
         return Citations(None, None, 0)
@@ -284,7 +285,7 @@ def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
         result for result in results if result.question is None or result.question.first_answer
     ]
     counts = [citation_leakage(result.outcomes[method], result.tags) for result in tagged]
-    return proportion(sum(leaks for leaks, _ in counts), sum(every for _, every in counts))
+    return proportion(sum(leaks for leaks, _ in counts), sum(total for _, total in counts))
 
 
 # Readable answers, claim by claim

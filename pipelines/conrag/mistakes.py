@@ -34,8 +34,8 @@ _TIME = re.compile(
 def category(result: ClaimResult, method: str) -> str | None:
     """The category of a method's mistake: the first whose rule holds; None without a mistake.
 
-    A wrong stance compares the claim with the sentences that decided the tags against the gold
-    stance; a faulty answer compares its sentences with the passages that they cite.
+    For a wrong stance, the claim is compared with the sentences that decided tags against the gold
+    stance; for a faulty answer, its sentences are compared with the passages that they cite.
 
     - evidence sparsity: the gold stance takes no side, or no gold evidence was retrieved;
     - negation or quantifier, temporal mismatch: claim and evidence differ in words of this kind (an
@@ -54,7 +54,7 @@ def category(result: ClaimResult, method: str) -> str | None:
     if result.question is None:
         against = AGAINST.get(result.stance) if result.stance else None
         misread = [passage for passage in result.passages if passage.relation is against]
-        beside = [(result.claim, [passage]) for passage in misread]
+        compared = [(result.claim, [passage]) for passage in misread]
         pairs = [(result.claim, telling_sentence(result.claim, passage)) for passage in misread]
         pairs += [(read, claim) for claim, read in pairs]
         gold = {name for units in result.evidence for name in units}
@@ -65,13 +65,13 @@ def category(result: ClaimResult, method: str) -> str | None:
             hops = all(len(units) > 1 for units in result.evidence)
     else:
         said = [statement for statement in outcome.statements if statement.about != "none"]
-        beside = [
+        compared = [
             (statement.text, [passages[name] for name in statement.cites])
             for statement in said
             if statement.cites
         ]
         pairs = [
-            (text, " ".join(passage.passage.text for passage in shown)) for text, shown in beside
+            (text, " ".join(passage.passage.text for passage in shown)) for text, shown in compared
         ]
         sparse = bool(said) and Relation.SUPPORTS not in result.truth.values()
         hops = 0 < (result.question.worth[method].recall or 0) < 1
@@ -80,7 +80,7 @@ def category(result: ClaimResult, method: str) -> str | None:
         NEGATION: any(_has_more(_NEGATION, *pair) for pair in pairs),
         TEMPORAL: any(_has_more(_TIME, *pair) for pair in pairs),
         MULTI_HOP: hops,
-        ENTITY: any(_lacks_a_name(*pair) for pair in beside),
+        ENTITY: any(_lacks_a_name(*pair) for pair in compared),
         LEAKAGE: any(result.tags[name] is Relation.IRRELEVANT for name in outcome.cited),
     }
     return next((name for name, applies in holds.items() if applies), OTHER)
@@ -106,7 +106,7 @@ def faulty(result: ClaimResult, method: str) -> bool:
 
 
 def telling_sentence(claim: str, tagged: TaggedPassage) -> str:
-    """The deciding sentence of a passage, or else the one with most words of the claim."""
+    """The deciding sentence of a passage, or else the one that shares most words with the claim."""
     text, wanted = tagged.passage.text, content_words(claim)
     parts = [text[slice(*span)] for span in sentences(text)]
     best = max(parts, key=lambda part: len(wanted & content_words(part)), default=text)
@@ -114,7 +114,7 @@ def telling_sentence(claim: str, tagged: TaggedPassage) -> str:
 
 
 def _has_more(pattern: re.Pattern[str], text: str, shown: str) -> bool:
-    """Whether a text has words of a kind that the other lacks."""
+    """Whether a text has words of a kind that `shown` lacks."""
     return not {*pattern.findall(shown.lower())}.issuperset(pattern.findall(text.lower()))
 
 

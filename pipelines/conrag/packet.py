@@ -40,7 +40,7 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     per_cluster: Annotated[
         int,
         Field(ge=1),
-        Option("m, most passages of a cluster before others have had theirs.", panel=PANEL),
+        Option("m, most passages from one cluster while others can fill the packet.", panel=PANEL),
     ] = 2
     irrelevant_above: float = Field(0.8, ge=0, le=1)
     irrelevant: int = Field(2, ge=0)
@@ -68,11 +68,11 @@ def select(
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
     Passages that are surely irrelevant are left out first, which the paper does not do.
-    From tau on each side first gets its budget, the two in turn, ordered by relevance times
-    confidence; below tau each side with a passage gets one, unless relevance alone decides.
+    From tau on, the sides take turns until each has its budget, ordered by relevance times
+    confidence; below tau, each side with a passage gets one, unless relevance alone decides.
     The most relevant remaining passages fill the rest, at first at most m of a cluster, then any,
-    so that the cap leaves no place empty. Of near-duplicates one is taken, so that a packet is
-    smaller than k' if too few passages remain. Ties are broken by id.
+    so that the cap leaves no place empty. Only one of several near-duplicates is taken, so a packet
+    is smaller than k' if too few passages remain. Ties are broken by id.
 
     Below tau the paper takes only the most relevant passages. That may leave out the only passage
     behind a stance, so that the answer could not cite it.

@@ -1,4 +1,4 @@
-"""Figures of the paper, shown beside ours for orientation (ConRAG, section 3)."""
+"""Figures of the paper, shown beside ours for comparison (ConRAG, section 3)."""
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Quoted, quote

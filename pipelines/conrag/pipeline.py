@@ -90,8 +90,8 @@ async def tag(
 ) -> tuple[list[TaggedPassage], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
-    Claims are hypotheses, passages premises. Several claims are parts of one answer; without
-    claims, passages are irrelevant. The judge is asked once.
+    Claims are hypotheses, passages premises. Several claims are parts of one answer. Without any
+    claim, passages are irrelevant. The judge is asked once.
 
     Returns:
         One tagged passage per passage, `INVALID` if its label was unreadable; and truncations.
@@ -131,7 +131,7 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
     The paper's query is one statement, so the paper has no rule for this (ConRAG, section 2). The
     surest judgement that takes a side decides, so that weak support cannot hide a sure
     contradiction; in a tie support wins. If no judgement takes a side, the passage is irrelevant,
-    unless all labels are unreadable. At least one judgement is given.
+    unless all labels are unreadable. `judgements` is not empty.
     """
     rank = {Relation.INVALID: 0, Relation.IRRELEVANT: 1, Relation.CONTRADICTS: 2}
 
@@ -164,7 +164,7 @@ async def evaluate(
     A question is answered first, so that passages can be tagged against the answer. The
     `citation_judge` (by default the judge) judges answers to questions and a language model's texts
     on sentences of responses, and decides which passages back gold claims. The first k passages are
-    used, the most relevant first. Without a generator the template writes, which cannot answer
+    used, the most relevant first. Without a generator the template writes; it cannot answer
     questions.
 
     Raises:

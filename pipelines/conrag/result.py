@@ -20,7 +20,7 @@ class AnswerWorth(BaseModel, frozen=True):
         statements: Sentences that may contradict the packet: all but those about the conflict or
             about nothing.
         contradicting_strict: Number of sentences that contradict the packet.
-        contradicting: Number of contradicting sentences that the answer does not disclose.
+        contradicting: Number of these whose contradiction the answer does not disclose.
         recall: Share of the gold answer that is given, in [0, 1]: short answers by whole words,
             lists by recall-5.
         str_em: Share of short answers given by ALCE's rule, which accepts parts of words; None for
@@ -44,8 +44,8 @@ class JudgedAnswers(BaseModel, frozen=True):
     Attributes:
         unreadable: Number of unreadable labels of the judge, which back nothing.
         truncations: Texts that the judge read in part.
-        first_answer: The statements that tags are relations to.
-        problem: Why it is missing, in one line, with the unreadable reply in `raw`; None if the
+        first_answer: The statements that tags refer to.
+        problem: Why they are missing, in one line, with the unreadable reply in `raw`; None if the
             passages have no answer.
         cut: Whether the first answer broke off, or had more parts than are read.
     """
@@ -76,8 +76,8 @@ class ClaimResult(BaseModel, frozen=True):
         kappa: Conflict score over the passages, in [0, 1].
         outcomes: Method -> its stance and answer.
         response: Position of the claim, if it is a sentence of a response.
-        question: The judged answers, if it is a question. Tags are then relations to its first
-            answer, and `truth` to the gold answer.
+        question: The judged answers, if it is a question. Tags then refer to its first answer, and
+            `truth` to the gold answer.
         generated: The judged answers, if a language model wrote about a sentence of a response.
     """
 

@@ -77,7 +77,7 @@ WRITING_PANEL = "Writing"
 
 
 class ConragSettings(BaseModel, frozen=True, extra="forbid"):
-    """The parameters of ConRAG; defaults of Table III, where it gives one.
+    """The parameters of ConRAG; defaults are those of Table III, if it has one.
 
     Weighting passages in U_sup and U_ref by the reliability of their sources is an extension that
     the paper names (section 2, conflict scoring).
@@ -168,7 +168,7 @@ class AnswerOptions(JudgedOptions):
         """The models.
 
         Raises:
-            InputError: A language model should sort but none writes; and as `judge_needs`.
+            InputError: A language model is to sort but none writes; and as `judge_needs`.
             ServingError: As `judge_needs`.
         """
         if self.settings.sort == "model" and not self.writes:
@@ -192,7 +192,7 @@ class AnswerOptions(JudgedOptions):
 
 
 class CitationJudgeSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who judges; by default the profile's tagger, whoever tags, so that runs are comparable."""
+    """Who judges; by default the profile's tagger, whoever tags, to keep runs comparable."""
 
     judged_by: Annotated[
         Literal["tagger", "model"],

@@ -32,14 +32,13 @@ CONTRADICTION = (
     "that passage as opposing."
 )
 RESPONSES = (
-    "The data do not label passages by sentences of responses (ragtruth). So there is no "
-    "Oracle, and contradictions are counted only if a judge reads what a language model "
-    "writes."
+    "The data do not label passages for sentences of responses (ragtruth), so there is no Oracle, "
+    "and contradictions are counted only if a judge reads what a language model writes."
 )
 QUESTIONS = (
-    "Of questions (alce), precision and recall are means over answers, as in ALCE, by a judge's "
-    "labels. A contradiction is undisclosed where no other sentence gives that passage's version "
-    "and cites it. Gold answers said: short answers named, recall-5 of lists, or claims entailed."
+    "For questions (alce), precision and recall are means over answers, as in ALCE, by a judge's "
+    "labels. A contradiction is undisclosed if no other sentence states and cites that passage's "
+    "version. Gold answers said: short answers named, recall-5 of lists, or claims entailed."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a "
@@ -122,7 +121,7 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
     `configs` are the configurations of `run.json` by data set, with the number of rows `skipped`.
     """
     done = metrics.answered(results)
-    told = [
+    added = [
         *low_label_mass(
             passage.label_mass
             for claims in done.values()
@@ -134,7 +133,10 @@ def all_tables(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> li
     judged = (stances, citations, hallucinations, ablations, conflict_bins, paired, error_table)
     return [
         data_summary(results, configs),
-        *(replace(table, notes=(*table.notes, *told)) for table in (make(done) for make in judged)),
+        *(
+            replace(table, notes=(*table.notes, *added))
+            for table in (make(done) for make in judged)
+        ),
     ]
 
 
@@ -148,11 +150,11 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
     def size(name: str) -> str:
         """Size in words, as in Table I: "250 claims, test half"."""
         claims, part = kept[name], configs.get(name, {}).get("half", "all")
-        said = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
+        text = count(len(claims), "question" if metrics.of_questions(claims) else "claim")
         if metrics.of_responses(claims):
             responses = {claim.response.response for claim in claims if claim.response}
-            said = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
-        return said if part == "all" else f"{said}, {part} half"
+            text = f"{count(len(responses), 'response')} of {count(len(claims), 'sentence')}"
+        return text if part == "all" else f"{text}, {part} half"
 
     def papers(key: str) -> Column[str]:
         return Column(key, key.capitalize(), lambda _: None)
@@ -171,8 +173,8 @@ def data_summary(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> 
         ],
         quoted=paper.TABLE_I,
         notes=(
-            "Rows were run, failures included; skipped rows of the file are in another format. "
-            "The paper's sizes are of whole releases.",
+            "Rows were run, failures included; skipped rows have another format. The paper's sizes "
+            "are those of the full releases.",
         ),
     )
 
@@ -192,21 +194,21 @@ def stances(results: Results) -> Table:
         ],
         quoted=paper.TABLE_IV,
         notes=(
-            "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
-            "bootstrap of macro-F1. Statements of an answer are taken as independent, so that the "
-            "intervals of contradiction rates are too narrow.",
-            "Evidence is what the answer cites; its F1 is against the best of a claim's gold sets.",
+            "In brackets, the 95 % interval: Wilson for shares, t for evidence F1, bootstrap for "
+            "macro-F1. Statements of an answer are treated as independent, so the intervals of "
+            "contradiction rates are too narrow.",
+            "Evidence is what the answer cites; its F1 is against a claim's closest gold set.",
             CONTRADICTION,
             RESPONSES,
             *for_free(results),
-            "Claims without a gold stance, or whose stance cannot be read, are in no accuracy.",
-            "The paper's rows are of FEVER and SciFact with a larger tagger and a language model.",
+            "Accuracies leave out claims without a gold stance or a readable stance.",
+            "The paper's rows are for FEVER and SciFact, with a larger tagger and language model.",
         ),
     )
 
 
 def for_free(results: Results) -> Iterator[str]:
-    """Accuracy without a method, in lines.
+    """Notes on accuracy that needs no method.
 
     It comes from always giving the most frequent gold stance, and from claims without a passage.
     """
@@ -215,14 +217,14 @@ def for_free(results: Results) -> Iterator[str]:
         if gold:
             ((stance, times),) = Counter(gold).most_common(1)
             right = shown(proportion(times, len(gold)))
-            yield f"Always saying {stance.value} has an accuracy of {right} on {dataset}."
+            yield f"Always answering {stance.value} has an accuracy of {right} on {dataset}."
     for dataset, claims in results.items():
         bare = [result.stance for result in claims if result.stance and not result.passages]
         if bare:
             yield (
                 f"{dataset}: {len(bare):,} of {len(claims):,} claims had no passage; every method "
-                "says NOT_ENOUGH_INFO of them, which is right of "
-                f"{bare.count(Stance.NOT_ENOUGH_INFO):,} for free."
+                "answers NOT_ENOUGH_INFO, which is right for "
+                f"{bare.count(Stance.NOT_ENOUGH_INFO):,} of them without any evidence."
             )
 
 
@@ -232,7 +234,7 @@ def citations(results: Results) -> Table:
         _lines(results, lambda _: METHODS, metrics.labelled),
         name="conrag_citations",
         title="Citations",
-        caption="Citations of answers' sentences, and whether they support them.",
+        caption="Citations in answers, and whether they support their sentences.",
         columns=[
             *(DATA, METHOD, HERE, *CITED),
             figure("leakage", "Citation leakage", metrics.leakage),
@@ -250,14 +252,14 @@ def citations(results: Results) -> Table:
         quoted=paper.TABLE_V,
         notes=(
             CITATIONS,
-            "Leakage is the share of citations of passages that the tagger calls irrelevant.",
+            "Leakage is the share of citations whose passage the tagger calls irrelevant.",
             "Wrong citations: sentences that cite nothing, cite missing passages, or break the "
             "policy. Their citations, and those that NLI-RAG drops, count in precision and "
             "leakage.",
             QUESTIONS,
-            "STR-EM by ALCE's rule takes parts of words, too. An item of a list (QAMPARI) is right "
-            "if it is an alias of a gold answer; five gold answers are enough.",
-            "The paper's rows are of ALCE with a larger language model and judge.",
+            "STR-EM by ALCE's rule also accepts parts of words. An item of a list (QAMPARI) is "
+            "right if it is an alias of a gold answer; five gold answers are enough.",
+            "The paper's rows are for ALCE, with a larger language model and judge.",
         ),
     )
 
@@ -287,10 +289,10 @@ def hallucinations(results: Results) -> Table:
             "space, pooled over responses.",
             "Passage AUC: the probability that a response with a hallucination scores higher than "
             "one without. A response scores as its worst sentence, a sentence 1 − support.",
-            "Contradiction rate: of what a language model writes about the sentences.",
+            "Contradiction rates are over what a language model writes about the sentences.",
             "Oracle flags the sentences in which people marked something.",
-            "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
-            "clustered by source, of rates Wilson's, which takes sentences as independent.",
+            "In brackets, the 95 % interval: bootstrap over sources for token F1, DeLong clustered "
+            "by source for AUC, Wilson for rates, which treats sentences as independent.",
         ),
     )
 
@@ -323,7 +325,7 @@ class Bin(NamedTuple):
 def conflict_bins(results: Results) -> Table:
     """Table VIII: NLI-RAG and ConRAG by conflict score."""
 
-    def of(column: Column[Line], method: str) -> Measure[Bin]:
+    def by(column: Column[Line], method: str) -> Measure[Bin]:
         key = column.key.replace("_", " ")
         return Measure(
             f"{method.lower().replace('-', '_')}_{column.key}",
@@ -345,7 +347,7 @@ def conflict_bins(results: Results) -> Table:
             Column("bin", "κ"),
             HERE,
             Measure("share", "Share", lambda row: proportion(len(row.inside), len(row.every))),
-            *(of(column, method) for column in (ACCURACY, *RATES) for method in ("NLI-RAG", OURS)),
+            *(by(column, method) for column in (ACCURACY, *RATES) for method in ("NLI-RAG", OURS)),
             Column("claims", "Claims", lambda row: len(row.inside)),
         ],
         quoted=paper.TABLE_VIII,
@@ -375,10 +377,10 @@ def paired(results: Results) -> Table:
             ),
         ],
         notes=(
-            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
-            "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
+            "In brackets, the paired 95 % t interval. McNemar's test is exact; the other tests "
+            "flip signs 9,999 times, seed 0. There is no correction for multiple comparisons.",
             "Contradictions per claim: the share of an answer's statements that contradict its "
-            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            "packet, or 0 if it takes no side, so claims count equally however long the answer.",
             RESPONSES,
             QUESTIONS,
         ),

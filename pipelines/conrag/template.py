@@ -13,7 +13,7 @@ QUOTED = 2
 """Number of clusters of a side that are quoted; the others are only cited."""
 
 TITLE = 120
-"""Most characters of a passage's title."""
+"""Maximum characters of a passage's title."""
 
 _NESTED = str.maketrans("“”", "‘’")
 

@@ -156,7 +156,7 @@ def _tables(runs: Runs[ClaimResult]) -> list[Table]:
 
 
 def _notes(runs: Runs[ClaimResult]) -> Iterator[str]:
-    """Notes on the passages of every data set: where they come from."""
+    """A note per data set on where its passages come from."""
     where = {"own": "its own passages", "all": "all passages"}
     for run, config in runs.configs.items():
         half = "" if config["half"] == "all" else f", {config['half']} half"
@@ -173,7 +173,7 @@ PAGE: Final = Page(
         *(
             Figure(table, value, "method", said, ("dataset",), (OURS,), BASELINES)
             for table, value, said in (
-                ("conrag_stance", "accuracy", "Stances named rightly"),
+                ("conrag_stance", "accuracy", "Correct stances"),
                 ("conrag_citations", "answer_recall", "Gold answers said"),
             )
         ),
@@ -205,14 +205,14 @@ PAGE: Final = Page(
             "Citations",
             ("conrag_citations",),
             "Do citations support their sentences (precision), and are sentences supported "
-            "(recall)? Hollow points are the paper's, of ALCE.",
+            "(recall)? Hollow points are the paper's, for ALCE.",
             lambda _, tables: citation_plots(tables["conrag_citations"]),
         ),
         Section(
             "Hallucinations",
             ("conrag_hallucination",),
             "Which sentences of a response does its source not support? Sentences are checked as "
-            "claims, and flagged without support. Oracle flags those that people marked.",
+            "claims, and flagged if unsupported. Oracle flags those that people marked.",
         ),
         Section("Ablations", ("conrag_ablations",), "ConRAG without one of its parts."),
         Section("Data", ("conrag_data",), "The data of this run, beside the paper's."),

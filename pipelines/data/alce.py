@@ -3,7 +3,7 @@
 Format of the files that github.com/princeton-nlp/ALCE downloads, `asqa_eval_gtr_top100.json`,
 `qampari_eval_gtr_top100.json`, `eli5_eval_bm25_top100.json` and the same names with
 `_reranked_oracle`: one list of objects with `question` and `docs` (each with `title` and `text`,
-the best first). The other fields tell the task: `sample_id` and `qa_pairs` (each with
+the best first). The other fields depend on the task: `sample_id` and `qa_pairs` (each with
 `short_answers`) in ASQA, `id` and `answers` (lists of aliases) in QAMPARI, `claims` in ELI5, whose
 questions have no id. Scores, summaries and long answers are not read.
 """
@@ -42,7 +42,7 @@ class Question:
     claims: tuple[str, ...] = ()
 
 
-# An empty alias would be found in every answer.
+# An empty alias would match every answer.
 _Aliases = Annotated[tuple[str, ...], AfterValidator(cleaned)]
 
 
@@ -94,14 +94,14 @@ def _question(entry: Entry, number: int) -> Question:
         )
     if not answers and not claims:
         raise InputError(
-            f"{entry.where}: what an answer should say has no text; name a file in the format of "
+            f"{entry.where}: no expected answer or claim has text; name a file in the format of "
             f"{NAME}"
         )
-    # A page without text keeps its number, because citations refer to it.
+    # A passage without text is dropped, but its number is not reused: citations refer to it.
     passages = tuple(
-        Document(id=str(place), text=page.text, title=(page.title or "").strip() or None)
-        for place, page in enumerate(row.docs, start=1)
-        if page.text.strip()
+        Document(id=str(place), text=passage.text, title=(passage.title or "").strip() or None)
+        for place, passage in enumerate(row.docs, start=1)
+        if passage.text.strip()
     )
     question_id = str(number if name is None else name)
     return Question(question_id, task, row.question, passages, answers, claims)

@@ -2,8 +2,8 @@
 
 Format of `train.json`, `dev.json` and `test.json`, as github.com/lilys012/AmbigDocs describes and
 reads it: one list of objects with `question`, `ambiguous_entity`, `qid` and `documents`, each with
-`title` (the disambiguated entity), `text`, `pid` (a passage of psgs_w100.tsv) and `answer`. Ids are
-taken as numbers or as strings; nothing says which they are.
+`title` (the disambiguated entity), `text`, `pid` (a passage of psgs_w100.tsv) and `answer`. Ids may
+be numbers or strings, since the release does not say which.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from pipelines.data.released import read_records
 
 
 class EntityDocument(BaseModel, frozen=True):
-    """A passage about one of the entities of a name, with the answer for this entity."""
+    """A passage about one entity with the ambiguous name, and the answer for that entity."""
 
     title: Text
     text: Text
@@ -24,7 +24,7 @@ class EntityDocument(BaseModel, frozen=True):
 
 
 class AmbiguousQuestion(BaseModel, frozen=True):
-    """A question about a name that several entities have; at least two documents, one for each."""
+    """A question about a name that several entities share; two or more, with a document each."""
 
     question: Text
     ambiguous_entity: str = ""

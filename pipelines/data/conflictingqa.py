@@ -5,7 +5,7 @@ the columns `category`, `search_query`, `search_engine_input`, `search_type`, `u
 `text_raw`, `text_window` (the 512 tokens that matter most) and `stance` ("yes" or "no"). A pickle
 can run any code, so it is not read here; if you trust the file, convert it to JSON Lines once:
 `pandas.read_pickle("data.pkl").to_json("conflictingqa.jsonl", orient="records", lines=True)`. Rows
-with the same `search_query` belong together, wherever they are.
+with the same `search_query` belong together, even if not adjacent.
 """
 
 from pathlib import Path
@@ -26,8 +26,8 @@ def _lower(value: object) -> object:
 class WebPage(BaseModel, frozen=True):
     """A web page that answers a contentious question, `search_query`, with yes or no.
 
-    A search for the affirmation or denial of the question found the page; `text_window` is the part
-    most relevant to the question.
+    It was found by searching for an affirmation or denial of the question; `text_window` is the
+    part most relevant to the question.
     """
 
     search_query: Text

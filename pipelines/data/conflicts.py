@@ -8,8 +8,8 @@ Two formats, told apart by their fields:
   `url`, `snippet`, `date`, `response_str` (the text of the page) and `short_text` (the segment of
   512 tokens that matters most). Any field of a result may be missing, null or empty. A user's file
   may leave out the type: its questions are then answered but not scored.
-- A part of it as third parties passed it on: `query`, `conflict_type`, `gold_answer`, `docs` (each
-  with `url`, `text`, `date` and, some, `title`) and `official_index_1based`, the line in the
+- A part of it, as redistributed by others: `query`, `conflict_type`, `gold_answer`, `docs` (each
+  with `url`, `text`, `date` and sometimes `title`) and `official_index_1based`, the line in the
   official file. Its texts begin with the page's title and snippet, and, unlike the release, some
   answers to questions of opinion cite documents ("[d1]"); both are left as they are.
 
@@ -39,14 +39,14 @@ LABELS = (
 
 
 def official_label(label: str) -> str:
-    """The matching member of `LABELS`, ignoring white space and case, and "or" for "and".
+    """The matching member of `LABELS`; case, white space, and "or" for "and" do not matter.
 
     Raises:
         ValueError: No label matches.
     """
     if (official := _BY_FORM.get(_form(label))) is None:
         known = ", ".join(repr(name) for name in LABELS)
-        raise ValueError(f"{label!r} is no type of conflict; there are {known}")
+        raise ValueError(f"{label!r} is not a type of conflict; the types are {known}")
     return official
 
 
@@ -99,7 +99,7 @@ class ConflictsRow(BaseModel, frozen=True):
         correct_answer: The annotators' right answer; may be empty.
         results: At least one; see `sources`.
         origin: The question's source data set, as released; may be empty.
-        number: Line in the official file, from 1, or else position in this file.
+        number: Line in the official file, from 1; if not given, position in this file.
     """
 
     query: _Asked = Field(validation_alias=AliasChoices("question", "query"))

@@ -6,10 +6,10 @@ paragraph.
 `corpus/wiki_clean_1M/queries.json` is one list of SQuAD development questions with `id`,
 `question`, `answers` (with the list `text`) and, as in SQuAD, `title` and `context`.
 
-The release does not say which true paragraph a false one was made from. So a false paragraph
-belongs to the question's `context` if its id without "-FAKE" is that of a true paragraph with this
-text; otherwise the false paragraph of the same title (after ":::") that shares most words with it
-is taken, if they share at least `SHARED`. This loader is tested on our own files only.
+The release does not say which true paragraph a false one was made from. So a question gets the
+false paragraph whose id, without "-FAKE", is that of a true paragraph with the text of `context`.
+If there is no such paragraph, it gets the one with the same title (after ":::") that overlaps most
+with `context`, by at least `SHARED`. This loader has only been tested on files we wrote ourselves.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ from pipelines.text.words import words
 FAKE = "-FAKE"
 
 SHARED = 0.5
-"""Lowest Jaccard index of words at which a false paragraph belongs to a true one."""
+"""Lowest Jaccard index of words at which a false paragraph is matched to a true one."""
 
 
 class Paragraph(BaseModel, frozen=True):
@@ -65,7 +65,7 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
     """
     asked = read_records(queries, ContraQuestion, "ContraQA's queries.json")
     contexts = {_squeezed(query.context) for query in asked}
-    own_id: dict[str, str] = {}
+    true_ids: dict[str, str] = {}
     by_id: dict[str, Paragraph] = {}
     by_title: dict[str, list[Paragraph]] = defaultdict(list)
     for entry in stream(corpus):
@@ -74,10 +74,10 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
             by_id[paragraph.id.removesuffix(FAKE)] = paragraph
             by_title[_squeezed(paragraph.title)].append(paragraph)
         elif (text := _squeezed(paragraph.contents)) in contexts:
-            own_id[text] = paragraph.id
+            true_ids[text] = paragraph.id
     questions = []
     for query in asked:
-        fake = by_id.get(own_id.get(_squeezed(query.context), ""))
+        fake = by_id.get(true_ids.get(_squeezed(query.context), ""))
         fake = fake or _closest(query.context, by_title.get(_squeezed(query.title), []))
         if fake:
             questions.append(query.model_copy(update={"fake": fake.contents}))

@@ -27,7 +27,7 @@ INLINE = {
     *("kbd", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "u", "var"),
 }
 
-# Possessive or unambiguous, so that no part is read twice.
+# Possessive or unambiguous, so that matching never backtracks.
 _PART = re.compile(
     r"""<!--(?:-?>|.*?-->|.*\Z)"""
     r"""|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)"""
@@ -53,7 +53,7 @@ def html_text(page: str) -> str:
                 unread.append(tag)
                 count[tag] += 1
             elif part["end"] and count[tag]:
-                while (left := unread.pop()) != tag:  # what stands open within it ends, too
+                while (left := unread.pop()) != tag:  # elements open inside it end too
                     count[left] -= 1
                 count[tag] -= 1
             pieces.append(_between(tag))
@@ -80,20 +80,20 @@ SECONDS = 30
 """Seconds after which extraction gives up."""
 
 CPU_SECONDS, MEMORY, OUTPUT = 25, 1 << 30, 1 << 26
-"""What the process may use, and bytes of the text that it may write."""
+"""Limits of the process: seconds of CPU, and bytes of memory and of the text written."""
 
 
 Started = Callable[["subprocess.Popen[bytes]"], object]
-"""Is given the process, to kill it once nobody waits for the text any more."""
+"""Gets the process, to kill it once nobody is waiting for the text."""
 
 
 def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: None) -> str:
-    """The text in the bytes of a file of that name; its kind is "html" or "pdf".
+    """The text of the file `name`, given its bytes; its kind is "html" or "pdf".
 
     Raises:
         InputError: The file is damaged, or takes too long or too much memory.
     """
-    with subprocess.Popen(  # noqa: S603  our own module, and none of the working directory
+    with subprocess.Popen(  # noqa: S603  our own module; -P ignores the working directory
         [sys.executable, "-P", "-m", "pipelines.data.extraction", kind],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -102,7 +102,7 @@ def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: No
     ) as process:
         started(process)
         try:
-            text, said = process.communicate(data, timeout=SECONDS)
+            text, messages = process.communicate(data, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise InputError(
                 f"{name} takes longer than {SECONDS} seconds to read; save its text instead"
@@ -110,8 +110,8 @@ def extracted(name: str, kind: str, data: bytes, started: Started = lambda _: No
         finally:
             process.kill()
     if process.returncode:
-        lines = said.decode("utf-8", "replace").strip().splitlines()
-        why = lines[-1] if lines else "it needs more time or memory than it may have"
+        lines = messages.decode("utf-8", "replace").strip().splitlines()
+        why = lines[-1] if lines else "it exceeds the limit on time or memory"
         raise InputError(f"{name} cannot be read as {kind.upper()} ({why}); save its text instead")
     return text.decode("utf-8", "replace").replace("\0", "")
 

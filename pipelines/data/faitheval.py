@@ -28,7 +28,7 @@ PARQUET = b"PAR1"
 
 
 class FaithQuestion(BaseModel, frozen=True):
-    """One question: documents in one string (see `documents`), names of the right answer."""
+    """One question: its documents as one string (see `documents`), and the right answer's names."""
 
     qid: int | str | None = None
     question: Text

@@ -99,7 +99,7 @@ class WikiPage(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class Wikipedia:
-    """Title as `page_key` gives it -> sentence number -> sentence; sentences of random pages."""
+    """`page_key` of a title -> sentence number -> sentence; and sentences of random pages."""
 
     pages: Mapping[str, Mapping[int, str]]
     sampled: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Reads the JSONL that every pipeline takes, and says of each bad line where and why."""
+"""Reads the JSONL that every pipeline takes, and reports where and why a line is bad."""
 
 import codecs
 import hashlib
@@ -26,13 +26,13 @@ from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.option import OnError
 
 Place = tuple[int | str, ...]
-"""Where in a value a field is, as pydantic gives it."""
+"""Location of a field within a value, as pydantic reports it."""
 
 MARK = codecs.BOM_UTF8
-"""A byte order mark; it may stand before the first line."""
+"""A byte order mark, which may precede the first line."""
 
 MOST_FIELDS = 10
-"""Most fields that a message lists."""
+"""Maximum number of fields that a message lists."""
 
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 
@@ -77,13 +77,13 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
         raise InputError(f"{path} is a table; write one JSON object per line, see docs/input.md")
     content = read_bytes(path)
     text = content.removeprefix(MARK)
-    begins = text.lstrip().partition(b"\n")[0].strip()
-    whole = begins.startswith(b"[") or begins == b"{"
+    first_line = text.lstrip().partition(b"\n")[0].strip()
+    one_value = first_line.startswith(b"[") or first_line == b"{"
     examples: list[Example] = []
     skipped: list[Skipped] = []
     taken: dict[str, int] = {}
     records = 0
-    for line, raw in _entries(text, f"{path}: ") if whole else filled_lines(text):
+    for line, raw in _entries(text, f"{path}: ") if one_value else filled_lines(text):
         if limit is not None and records >= limit:
             break
         try:
@@ -93,11 +93,11 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
             for name in names:
                 if name in taken:
                     raise InputError(
-                        f"the id '{name}' stands already on line {taken[name]}; make ids distinct"
+                        f"the id '{name}' is already used on line {taken[name]}; make ids distinct"
                     )
         except InputError as error:
             if on_error == "stop":
-                where = f"{path}, entry {line}" if whole else f"{path}:{line}"
+                where = f"{path}, entry {line}" if one_value else f"{path}:{line}"
                 raise InputError(f"{where}: {error}") from None
             skipped.append(Skipped(line, str(error)))
             continue
@@ -108,7 +108,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
         if skipped:
             first = skipped[0]
             raise InputError(
-                f"{path} has bad records only ({len(skipped):,}); "
+                f"{path} has only bad records ({len(skipped):,}); "
                 f"the first is on line {first.line}: {first.error}"
             )
         raise InputError(f"{path} has no record; write one JSON object per line, see docs/input.md")
@@ -226,14 +226,14 @@ def _fields_instead(record: Mapping[str, Any]) -> str:
     called = called_in(record)
     known = names_given(record, Record, called).values()
 
-    def told(name: str) -> str:
+    def described(name: str) -> str:
         if meant := get_close_matches(name, called, 1, 0.8):
             return f"'{name}' (did you mean '{meant[0]}'?)"
         if isinstance(record[name], list) and any(isinstance(item, dict) for item in record[name]):
             return f"'{name}' (a list; if it holds the records, write that list alone)"
         return f"'{name}'"
 
-    unknown = [told(name) for name in record if name not in known]
+    unknown = [described(name) for name in record if name not in known]
     has = f"the record has {', '.join(unknown[:MOST_FIELDS])}; " if unknown else ""
     return f"{has}see docs/input.md"
 

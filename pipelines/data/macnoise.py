@@ -1,7 +1,7 @@
 """Reads MacNoise (Hong et al. 2024, "Why So Gullible?"), for Natural Questions and TriviaQA.
 
-Format of the files behind github.com/wjdghks950/Discern-and-Answer, after the sample in its
-`DATA/GPT` and the reader in `codes/FiD_contra/src/data.py` (the Fusion-in-Decoder format): one list
+Format of the files behind github.com/wjdghks950/Discern-and-Answer, inferred from its sample in
+`DATA/GPT` and its reader in `codes/FiD_contra/src/data.py` (the Fusion-in-Decoder format): one list
 (`.json`) or one object per line (`.jsonl`) with `question`, `answers`, `ctxs` and lists of 0 and 1,
 one number per context: `pert_lbls` (1: the context has an answer, so a language model rewrote it to
 hide or change it) and `pert_lbls_15`, `_25`, `_35`, ... (which contexts are replaced at that
@@ -25,7 +25,7 @@ _PREFIX = re.compile(r"\s*title:\s*(?P<title>.*?)\s*context:\s*", re.IGNORECASE 
 class Context(BaseModel, frozen=True):
     """A retrieved passage and its rewriting; the two are equal if nothing was rewritten.
 
-    The rewriting may carry another title in its text.
+    The rewritten text may begin with another title.
     """
 
     title: str = ""
@@ -56,7 +56,7 @@ class NoisyQuestion(BaseModel, frozen=True):
 
     @property
     def contexts(self) -> list[tuple[Context, bool]]:
-        """The passages, with whether the release finds an answer in each."""
+        """The passages, each with whether it has an answer according to the release."""
         return [
             (context, label == 1) for context, label in zip(self.ctxs, self.pert_lbls, strict=False)
         ]

@@ -29,7 +29,7 @@ CONFLICTS: frozenset[SpanType] = frozenset({"Evident Conflict", "Subtle Conflict
 """The types of spans that contradict the source; the others are merely unsupported."""
 
 SourceName = Annotated[Text, Field(max_length=150)]
-"""Passage ids, of at most 200 characters, contain it."""
+"""Limited because passage ids, of at most 200 characters, contain it."""
 
 _PASSAGE = re.compile(r"^passage \d+:", re.IGNORECASE | re.MULTILINE)
 
@@ -93,7 +93,7 @@ class Source(BaseModel, frozen=True):
 
 
 def table_texts(table: Mapping[str, Any]) -> list[str]:
-    """A table as texts: one of its fields, a line each, and one for every entry of its lists.
+    """A table as texts: one with its fields, a line each, and one per entry of its lists.
 
     For a business, name, hours and attributes are one text, and every review is another.
     """
@@ -110,8 +110,8 @@ def _fields(value: object, name: str = "") -> Iterator[str]:
         for key, inside in value.items():
             yield from _fields(inside, f"{name}, {_words(key)}" if name else _words(key))
     else:
-        told = "not given" if value is None else str(value)
-        yield f"{name}: {told}" if name else told
+        text = "not given" if value is None else str(value)
+        yield f"{name}: {text}" if name else text
 
 
 def _words(field: str) -> str:
@@ -128,8 +128,8 @@ class Release(NamedTuple):
 def read(path: Path) -> Release:
     """The responses of `response.jsonl`.
 
-    A malformed response (a span beyond the text, a type of span that the paper lacks) is skipped;
-    the others can still be used.
+    A malformed response (a span beyond the text, a span type unknown to the paper) is skipped; the
+    others can still be used.
 
     Raises:
         InputError: As `entries`, or no response is in the format.

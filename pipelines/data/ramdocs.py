@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 class RamDocument(BaseModel, frozen=True):
     """One document: "correct" ones support a gold answer, "noise" answers nothing.
 
-    In "misinfo" an entity was exchanged, so that it supports a wrong answer.
+    In "misinfo" ones an entity was replaced, so that they support a wrong answer.
     """
 
     text: Text
@@ -29,7 +29,7 @@ class RamDocument(BaseModel, frozen=True):
 
 
 class RamQuestion(BaseModel, frozen=True):
-    """One question, often ambiguous: several gold answers, each for another entity of that name.
+    """One question, often ambiguous: several gold answers, each for another entity of the name.
 
     Entities may be None. Some gold and some wrong answers have no document, and some wrong ones
     repeat.

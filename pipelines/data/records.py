@@ -28,7 +28,7 @@ Identifier = Annotated[
     StringConstraints(max_length=200),
     BeforeValidator(lambda value: str(value) if type(value) is int else value),
 ]
-"""A name; a number is one, too."""
+"""A name; an integer becomes one."""
 
 _DOCUMENTS = ("retrieved_contexts", "retrieval_context", "docs", "contexts", "context")
 CALLED: Final = {
@@ -106,7 +106,7 @@ def names_given(
 def known_fields(
     given: Mapping[str, Any], model: type[BaseModel], called: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of a model, some under other names, and the remaining input.
+    """The input's fields under the model's names, and the rest of the input.
 
     Raises:
         ValueError: A name looks like a misspelt field.
@@ -115,7 +115,7 @@ def known_fields(
     other = {name: value for name, value in given.items() if name not in names.values()}
     for name in other:
         if name not in called and (meant := get_close_matches(name, model.model_fields, 1, 0.8)):
-            raise ValueError(f"there is no field '{name}', did you mean '{meant[0]}'")
+            raise ValueError(f"there is no field '{name}' (did you mean '{meant[0]}'?)")
     return {ours: given[name] for ours, name in names.items()}, other
 
 

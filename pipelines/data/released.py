@@ -112,19 +112,19 @@ def entries(path: Path) -> list[Entry]:
 
 
 def entries_in(raw: bytes, name: str) -> list[Entry]:
-    """The JSON values in the bytes of a file of that name; InputError as `entries`."""
+    """The JSON values in the bytes of the file `name`; raises as `entries`."""
     if raw.lstrip()[:1] == b"[":
         values = parse(raw, f"{name}: ")
-        found = [Entry(f"{name}: entry {n}", value) for n, value in enumerate(values, start=1)]
+        listed = [Entry(f"{name}: entry {n}", value) for n, value in enumerate(values, start=1)]
     else:
-        found = [
+        listed = [
             Entry(f"{name}:{n}", parse(line, f"{name}:{n}: ")) for n, line in filled_lines(raw)
         ]
-    if not found:
+    if not listed:
         raise InputError(
             f"{name} has no entry; name a file with one JSON object per line, or one list"
         )
-    return found
+    return listed
 
 
 def stream(path: Path) -> Iterator[Entry]:

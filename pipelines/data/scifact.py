@@ -42,7 +42,7 @@ class ScientificClaim(BaseModel, frozen=True):
 
 
 class Abstract(BaseModel, frozen=True):
-    """One document, in sentences."""
+    """One document, split into sentences."""
 
     doc_id: int
     title: str

@@ -2,8 +2,8 @@
 
 - `TruthfulQA.csv` of github.com/sylinrl/TruthfulQA: the columns `Type`, `Category`, `Question`,
   `Best Answer`, `Correct Answers`, `Incorrect Answers` (both with "; " between answers), `Source`,
-  and, since January 2025, `Best Incorrect Answer`: with it a question has two options. If a file
-  lacks the lists, only the best answers are known.
+  and, since January 2025, `Best Incorrect Answer`, which makes a question a choice of two. If a
+  file lacks the lists, only the best answers are known.
 - Our JSON Lines, in which questions come with their documents, like the bundled ones.
 - Documents for the CSV's questions, in separate JSON Lines: `question`, and `documents`, each
   with `url`, `title` and `text`.
@@ -54,8 +54,8 @@ class TruthfulQuestion(BaseModel, frozen=True):
         question: The question.
         best_answer: The truest answer.
         best_incorrect_answer: The misconception; None if the file does not give it.
-        correct_answers: All known to be true, the best among them.
-        incorrect_answers: All known to be false, the best among them.
+        correct_answers: All known to be true, including the best.
+        incorrect_answers: All known to be false, including the best.
         category: Kind of misconception.
         documents: Documents found for the question; may be empty.
     """
@@ -74,17 +74,17 @@ class TruthfulQuestion(BaseModel, frozen=True):
     def _with_best(cls, given: dict[str, object]) -> dict[str, object]:
         """Add the best answers to the lists, without repetitions."""
         made = dict(given)
-        for best, every in (
+        for best, field in (
             ("best_answer", "correct_answers"),
             ("best_incorrect_answer", "incorrect_answers"),
         ):
-            listed = given.get(every) or ()
+            listed = given.get(field) or ()
             first = [given[best]] if isinstance(given.get(best), str) else []
             # Leave a value that is not text for the field to refuse.
             if isinstance(listed, list | tuple) and all(
                 isinstance(answer, str) for answer in listed
             ):
-                made[every] = tuple(dict.fromkeys([*first, *listed]))
+                made[field] = tuple(dict.fromkeys([*first, *listed]))
         return made
 
 
@@ -160,7 +160,7 @@ def _refuse_twice(path: Path, rows: Sequence[tuple[str, TruthfulQuestion]]) -> N
     for where, question in rows:
         for name in (f"the id '{question.id}'", f"the question '{question.question}'"):
             if name in first:
-                raise InputError(f"{where}: {name} stands already at {first[name]}; keep one")
+                raise InputError(f"{where}: {name} is already at {first[name]}; keep one")
             first[name] = where
 
 
@@ -171,11 +171,11 @@ def _with_documents(questions: Sequence[TruthfulQuestion], path: Path) -> list[T
         name = _words(line.question)
         if name in kept:
             raise InputError(
-                f"{entry.where}: '{line.question}' has documents already; keep one line of them"
+                f"{entry.where}: '{line.question}' already has documents; keep one of the lines"
             )
         kept[name] = line.documents
     if not any(_words(question.question) in kept for question in questions):
-        raise InputError(f"{path} has documents for none of the questions; name their own file")
+        raise InputError(f"{path} has no documents for these questions; name their own file")
     return [
         question.model_copy(
             update={"documents": kept.get(_words(question.question), question.documents)}

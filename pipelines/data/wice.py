@@ -15,7 +15,7 @@ from pipelines.data.released import read_records
 
 
 class Meta(BaseModel, frozen=True):
-    """Origin of a claim: its name, "dev02986"."""
+    """Origin of a claim, by id: "dev02986"."""
 
     id: Text
 

@@ -25,11 +25,11 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """The sum."""
-        (least, most), (further, at_most) = self.calls, other.calls
-        return Cost((least + further, most + at_most), self.pairs + other.pairs)
+        (least, most), (other_least, other_most) = self.calls, other.calls
+        return Cost((least + other_least, most + other_most), self.pairs + other.pairs)
 
     def times(self, most: int) -> "Cost":
-        """The cost of as many items."""
+        """The cost of `most` items."""
         return Cost((self.calls[0] * most, self.calls[1] * most), self.pairs * most)
 
 
@@ -50,7 +50,7 @@ def judging(
         settings: Who judges.
         documents: Number of documents.
         claims: Number of claims, at most.
-        least: Number of claims at least; `claims` by default.
+        least: Number of claims, at least; `claims` by default.
     """
     total = Cost(pairs=claims * documents if settings.by_tagger else 0)
     if settings.by_model:
@@ -87,7 +87,7 @@ def asked_of(judge: "RunJudge") -> list[str]:
     """Requests to a judge of claims, apart from the calls to its language model."""
     parts = []
     if judge.threshold and judge.threshold.reason:
-        parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")
+        parts.append(f"the cascade asked about every pair: {judge.threshold.reason}")
     kept = judge.from_store()
     if judge.tagger:
         device = judge.tagging and judge.tagging.device

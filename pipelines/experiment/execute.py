@@ -117,7 +117,7 @@ async def execute(
         options: Where results go, which models are asked, and whether an item that fails stops the
             run.
         counting: Shows progress.
-        placing: Decides which processes do a work; this process by default.
+        placing: Decides which processes do the work; this process by default.
         on_begun: Called once the models are known and the folder has accepted the configuration.
 
     Raises:
@@ -132,7 +132,7 @@ async def execute(
         masses: list[float | None] = []
         with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:
 
-            def begun(done: int) -> None:
+            def announce(done: int) -> None:
                 on_begun()
                 counter.begin(done)
 
@@ -146,11 +146,11 @@ async def execute(
                     made_with=provenance()
                     | {"profile": models.profile, "preset": switched(options)},
                     on_error=options.on_error,
-                    # An item may make one call at a time. Where one item makes many at once, the
-                    # client has no room for the next, whose prompts would only fill memory.
+                    # Many at a time, since items may make one call after another. If items make
+                    # many calls at once, `room` holds back others, which would only use memory.
                     in_flight=max(client.concurrency, IN_FLIGHT) if client else IN_FLIGHT,
                     room=client.room if client else unlimited,
-                    on_start=counter.begin if number else begun,
+                    on_start=counter.begin if number else announce,
                     on_result=lambda _, usage=usage: counter.advance(usage),  # type: ignore[misc]
                 )
                 costs += _note_costs(work, models)
@@ -255,9 +255,9 @@ async def models_for(
     on_status: Callable[[str], None],
     logs: Path | None = None,
 ) -> AsyncIterator[Models]:
-    """Open the models that are needed. A server starts at the first question.
+    """Open the models that are needed. A server starts with the first request.
 
-    Its logs go to the folder `logs`; `on_status` is told what is being waited for. ServingError if
+    Its logs go to the folder `logs`; `on_status` gets what is being waited for. ServingError if
     a model is missing.
     """
     served = options if isinstance(options, ServedOptions) else None

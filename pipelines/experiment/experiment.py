@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from pipelines.judge.protocol import PairError
 from serving.errors import RequestError
 
-if TYPE_CHECKING:  # what only a run needs is imported by it
+if TYPE_CHECKING:  # modules that only a run needs are imported there
     from pipelines.experiment.cost import Cost
     from pipelines.experiment.metric import Metric
     from pipelines.experiment.needs import Needs
@@ -167,7 +167,7 @@ class Work(Generic[ItemT, ResultT]):
         facts: Noted in `run.json` beside the configuration.
         judge: Judges claims, for the cost line; None if no claims are judged.
         second: Judges what was written, if that is another judge; for the cost line.
-        client: The language model of this draw, if not the plan's.
+        client: This work's language model, if not the plan's.
         items: The plan's items as changed by the models beforehand; by default unchanged.
         places: Starts the processes that do the work side by side and returns their number; called
             once there is something to do.
@@ -191,7 +191,7 @@ class Plan(Generic[ItemT, ResultT]):
     Attributes:
         items: In the order of the data, with distinct ids.
         needs: The models.
-        work: Makes the works ready; several are done one after the other.
+        work: Makes the works, which are done one after another.
         summary: What `--dry-run` prints before it counts calls and pairs.
         cost: Bounds for the cost of an item, by formula; None if unknown beforehand.
         entries: Names of its works in `run.json`, given the name of the language model.

@@ -54,15 +54,15 @@ class Pace:
         spread = ""
         if estimate.low is not None and estimate.high is not None:
             spread = f" ({hours(estimate.low)} to {hours(estimate.high)})"
-        told = f"hours: {hours(estimate.value)}{spread}, with {at_once} at once as in the probe"
+        text = f"hours: {hours(estimate.value)}{spread}, with {at_once} at once as in the probe"
         if self.in_flight > at_once:
-            told += f"; a run has up to {self.in_flight}, which servers that batch do sooner"
+            text += f"; a run has up to {self.in_flight}, which is faster if the server batches"
         if self.known:
-            told += f"; {self.known} answers were known, and took no time"
+            text += f"; {self.known} answers were already stored and took no time"
         if not self.read:
-            return [told]
+            return [text]
         tokens = f"{self.read * left:,.0f} read, {self.written * left:,.0f} written"
-        return [told, f"tokens: about {tokens}, by the probe"]
+        return [text, f"tokens: about {tokens}, by the probe"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Forecast:
 
     Attributes:
         items: Number of items, counting repeats; `done` are in the folder already.
-        cost: Bounds for the others; None without a formula.
+        cost: Bounds for the rest; None without a formula.
         model: Name of the language model; None if none is asked.
         pace: Measurements of a probe.
     """
@@ -84,20 +84,18 @@ class Forecast:
 
     def lines(self, counted: str) -> list[str]:
         """For people; `counted` is the plural noun for items: "questions"."""
-        told = [f"{self.done:,} of {self.items:,} {counted} are done"]
+        lines = [f"{self.done:,} of {self.items:,} {counted} are done"]
         asked, pairs = _figures(self.cost)
         if pairs != "0":
-            told.append(f"pairs to tag: {pairs}")
-        told.append(
+            lines.append(f"pairs to tag: {pairs}")
+        lines.append(
             f"calls to {self.model}: {asked}" if self.model else "no language model is asked"
         )
         if self.pace is not None:
-            told += self.pace.lines(self.items - self.done)
+            lines += self.pace.lines(self.items - self.done)
         if self.cost is not None and self.cost != Cost():
-            told.append(
-                "bounds, item by item; what the cache has, or items share, is not subtracted"
-            )
-        return told
+            lines.append("bounds, summed over items; cached and shared answers are not subtracted")
+        return lines
 
 
 async def forecast(

@@ -115,7 +115,7 @@ def pair(
     second: Answered[ResultT],
     metrics: Sequence[Metric[ResultT]],
 ) -> Pair[object]:
-    """Two methods at a place, by their titles, compared by each metric."""
+    """Compare two methods at a place by each metric; the pair has their titles."""
     measures = {metric.key: metric.less(first, second) for metric in metrics}
     one, other = (metrics[0].methods.get(row.method, row.method) for row in (first, second))
     return Pair(at, one, other, measures)
@@ -157,7 +157,7 @@ def difference_table(
 
 
 class Named(NamedTuple):
-    """A metric under one of its methods, as runs are compared by it."""
+    """A metric under one of its methods: a figure by which runs are compared."""
 
     metric: Metric[BaseModel]
     method: str

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
 """Options that have an effect only if a language model is asked.
 
-The profile is not among them, since it names the tagger too; nor are the folder of models and the
-cache, beside which the tagger's judgements are stored.
+Others also concern the tagger, so they are not listed: the profile names it, the folder of models
+may hold it, and its judgements are stored beside the cache.
 """
 
 NO_JUDGES = frozenset({"smollm2-135m-instruct"})
@@ -43,7 +43,7 @@ class Needs:
         tagger: The NLI tagger; None if it is not asked.
         judge_tagger: The tagger that judges what was written, if that is a separate role.
         unasked: Why no language model is asked, for the refusal of its options.
-        unused: These options.
+        unused: Options to refuse for that reason.
         untagged: Why no tagger is asked.
     """
 
@@ -98,7 +98,7 @@ def _needs(
     if settings.judge == "cascade" and needs.tagger is not None:
         from pipelines.judge.tagger import calibrated
 
-        calibrated(needs.tagger)  # checked before a server is looked for
+        calibrated(needs.tagger)  # check before looking for a server
     return needs
 
 
@@ -140,11 +140,11 @@ def refuse_no_judge(options: ModelOptions, source: "Source", instead: str) -> No
     name = source.model or source.profiled
     if anyway(options) or source.endpoints or name not in NO_JUDGES:
         return
-    # The paper's judge is a language model, so a switch refuses the tagger.
+    # The paper's judge is a language model, so --as-in-paper refuses the tagger.
     tagger = "" if switched(options) == "as-in-paper" else f"{instead}, or "
     raise InputError(
-        f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); take "
-        f"{tagger}a larger model, or say --anyway"
+        f"{name} is too weak to judge, or to split texts into claims (see docs/results.md); use "
+        f"{tagger}a larger model, or add --anyway"
     )
 
 

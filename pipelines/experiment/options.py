@@ -235,7 +235,7 @@ def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
     return ""
 
 
-WEAK_TAGGER: Final = f"; it is small and misses conflicts told in other words, {LARGE} sees more"
+WEAK_TAGGER: Final = f"; it is small and misses paraphrased conflicts; {LARGE} finds more"
 """What users should know about the bundled tagger."""
 
 
@@ -248,7 +248,7 @@ def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeS
 
 def _of_ray(address: str | None) -> str | None:
     if address is not None and not re.fullmatch(r"local|auto|[^\s/]+:\d{1,5}", address):
-        raise ValueError("it is local, auto, or HOST:PORT of a Ray cluster")
+        raise ValueError("it must be local, auto, or HOST:PORT of a Ray cluster")
     return address
 
 
@@ -297,7 +297,7 @@ class RunOptions(WithPresets, ModelOptions):
         int | None,
         Field(ge=1),
         Option(
-            "Workers on the cluster; every one loads its own models.",
+            "Workers on the cluster; each loads its own models.",
             shown="as many as fit; two for `local` without GPUs",
             panel=CLUSTER_PANEL,
             only=Only(lambda options: options.ray is not None, "a run without --ray"),
@@ -307,15 +307,15 @@ class RunOptions(WithPresets, ModelOptions):
     @model_validator(mode="after")
     def _has_a_paper(self) -> Self:
         if self.as_in_paper and "as_in_paper" not in self.PRESETS:
-            raise InputError("no settings of a paper are known here; leave --as-in-paper out")
+            raise InputError("this experiment has no settings of a paper; leave --as-in-paper out")
         return self
 
 
 def decided_by(options: RunOptions) -> dict[str, Any]:
     """The options that decide results, apart from models, data and prompts, for `run.json`.
 
-    These are all fields that an experiment adds to the options of every run, except switches, whose
-    choices stand in the fields that they set, and the data file.
+    These are all fields that an experiment adds to the options of every run, except the data file
+    and presets, since the fields that a preset sets show its choices.
     """
     general = {"data", *options.PRESETS}
     for kind in type(options).__mro__:
@@ -419,7 +419,7 @@ def _say_small(profile: str, names: tuple[str, ...]) -> None:
     import logging
 
     logging.getLogger(__name__).warning(
-        "contested: the small tagger judges: profile %s names %s, not registered here;"
+        "contested: using the small tagger: profile %s names %s, not registered here;"
         " scripts/fetch_models.sh --tagger %s fetches it",
         profile,
         ", ".join(names),

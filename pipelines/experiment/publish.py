@@ -20,8 +20,7 @@ FactT = TypeVar("FactT")
 class Runs(Generic[ResultT]):
     """A folder's runs of an experiment.
 
-    Entries in `run.json`, in the order in which the runs began, and results, by the names of the
-    runs.
+    Entries in `run.json` and results are keyed by run, in the order in which the runs began.
     """
 
     experiment: str
@@ -30,7 +29,7 @@ class Runs(Generic[ResultT]):
     results: Mapping[str, Sequence[ResultT]]
 
     def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
-        """A fact that entries hold besides their configuration: name of the data file -> fact."""
+        """A fact noted in entries beside their configuration: name of the data file -> fact."""
         return {
             config["data"]["name"]: value
             for name, config in self.configs.items()
@@ -78,17 +77,17 @@ def made_with(entry: Mapping[str, Any]) -> str:
 def _corrected(config: Mapping[str, Any]) -> str:
     """How label probabilities were corrected, as another sentence; "" if they were not."""
     correction = correction_in(config)
-    return f" Labels are by corrected probabilities: {correction.in_words()}." if correction else ""
+    return f" Labels use corrected probabilities: {correction.in_words()}." if correction else ""
 
 
 def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
     """The view, with the correction of label probabilities among its facts."""
-    said = dict.fromkeys(
+    corrections = dict.fromkeys(
         ("correction", correction.in_words())
         for config in runs.configs.values()
         if (correction := correction_in(config))
     )
-    return replace(view, facts=(*view.facts, *said))
+    return replace(view, facts=(*view.facts, *corrections))
 
 
 def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -119,8 +118,8 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()
     entries = about["pipelines"].values()
-    # Shared by all experiments of a folder: the machine's profile, and when they began.
+    # Shared by all experiments of a folder: the profile, and the earliest start.
     profiles = dict.fromkeys(str(entry["profile"]) for entry in entries if "profile" in entry)
-    begun = min((str(entry["started"]) for entry in entries if "started" in entry), default="")
-    known = (("profile", ", ".join(profiles)), ("begun", begun))
+    started = min((str(entry["started"]) for entry in entries if "started" in entry), default="")
+    known = (("profile", ", ".join(profiles)), ("started", started))
     explorer.write(folder.report, title, views, about, [fact for fact in known if fact[1]])

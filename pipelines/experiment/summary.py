@@ -57,11 +57,11 @@ class Figure:
         method: Key of the column that names the rows of a plot.
         said: Its name in the headline: "Questions answered exactly"; "" leaves it to the plots.
         group: Keys of columns; each of their values gets a plot.
-        ours: Rows that the headline is about; by default all that are not trivial.
+        ours: Rows that the headline is about; by default those neither trivial nor aside.
         trivial: Rows that need no model, or a weaker one; the headline names the strongest.
         aside: Rows that the headline leaves out.
         whole: The group that stands for all groups; if it is missing, every group is shown.
-        also: Keys of further columns to plot.
+        also: Keys of other columns to plot.
         better: Whether higher or lower values are better.
     """
 
@@ -112,7 +112,7 @@ def truncations(cuts: Iterable[Truncation]) -> Iterator[Problem]:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a title, tables by name, an introduction, and further plots.
+    """A part of the page: a title, tables by name, an introduction, and extra plots.
 
     Tables without rows are left out, and so are sections without tables. Plots are made from the
     runs and all tables by name.
@@ -128,9 +128,9 @@ def plain(run: str, result: Any) -> Example:
     """An example that shows the fields of a result."""
 
     def blocks() -> list[Facts]:
-        told = result.model_dump(mode="json").items()
+        data = result.model_dump(mode="json").items()
         return [
-            Facts(tuple(fact(name, json.dumps(value, ensure_ascii=False)) for name, value in told))
+            Facts(tuple(fact(name, json.dumps(value, ensure_ascii=False)) for name, value in data))
         ]
 
     return Example(result.id, run, result.id, result.status, blocks)
@@ -145,7 +145,7 @@ class Page:
         tables: Tables of a folder's runs, in reading order.
         figures: The first that has a value is the headline; all are drawn.
         example: Draws a result of a run for the list of examples.
-        problems: Parts of a result that failed, could not be read, or were not seen whole.
+        problems: Parts of a result that failed, could not be read, or were cut.
         failures: Name of the table of problems.
         sections: By default one with all tables.
         facets: Filters for examples whose values have an order; others are made from the examples.
@@ -184,19 +184,19 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
     listed = page.examples(runs)
     shown = in_turn(listed)
     examples = tuple(page.example(run, result) for run, result in shown)
-    at = {
+    addresses = {
         (example.run, example.id): address(experiment.name, example.run, example.id)
         for example in examples
     }
     links = {
-        called(run, name) if several else name: at[place]
+        called(run, name) if several else name: addresses[place]
         for run, name, _ in lost
-        if (place := (run if run in listed else "", name)) in at
+        if (place := (run if run in listed else "", name)) in addresses
     }
     joined = with_names_joined(failures, "run", noun[0]) if several else failures
     models = glance.models_used(runs.configs.values(), page.roles)
-    whole = "was done, every reply could be read, and every text was seen whole"
-    nothing = "" if lost else f"None: every {noun[0]} {whole}."
+    complete = "was done, every reply could be read, and no text was cut"
+    intro = "" if lost else f"None: every {noun[0]} {complete}."
     view = ExperimentView(
         experiment.name,
         experiment.title,
@@ -207,7 +207,7 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
             failed=glance.failed(Counter(item.problem.what for item in lost)),
             **headline(page.figures, tables, noun),
         ),
-        (*_parts(page, runs, tables), Part("Failures", (joined,), intro=nothing, links=links)),
+        (*_parts(page, runs, tables), Part("Failures", (joined,), intro=intro, links=links)),
         examples,
         _facets(page.facets, examples),
         {run: run or next(iter(runs.configs.values()))["data"]["name"] for run in listed},
@@ -244,8 +244,8 @@ class Group(NamedTuple):
         """The headline."""
         better = " (lower is better)" if self.figure.better == "lower" else ""
         said = f"{self.figure.said}{better}: {glance.with_figures(self.ours, limit=2)}"
-        beside = glance.with_figures(self.strongest)
-        return f"{said}; strongest baseline, {beside}." if beside else f"{said}."
+        baseline = glance.with_figures(self.strongest)
+        return f"{said}; strongest baseline, {baseline}." if baseline else f"{said}."
 
 
 def groups(figure: Figure, table: Table) -> list[Group]:
@@ -254,11 +254,11 @@ def groups(figure: Figure, table: Table) -> list[Group]:
     for names, rows in grouped(own_rows(table), *figure.group):
         values = [(str(row[figure.method]), estimate_of(row[figure.value])) for row in rows]
         trivial = [(name, value) for name, value in values if name in figure.trivial and value]
-        other = {*figure.trivial, *figure.aside}
+        excluded = {*figure.trivial, *figure.aside}
         ours = [
             (name, value)
             for name, value in values
-            if (name in figure.ours if figure.ours else name not in other)
+            if (name in figure.ours if figure.ours else name not in excluded)
         ]
         if not any(value for _, value in ours):
             ours, trivial = [*trivial], []
@@ -273,17 +273,17 @@ def headline(
     figures: Sequence[Figure], tables: Mapping[str, Table], noun: tuple[str, str]
 ) -> dict[str, Any]:
     """The fields of a `Finding` that figures make: sentence, plotted values, number of examples."""
-    every = [
+    with_values = [
         group
         for figure in figures
         if figure.said and figure.table in tables
         for group in groups(figure, tables[figure.table])
     ]
-    if not every:
-        return {"found": "No figure of its own; read the tables and plots.", "examples": 0}
-    enough = [group for group in every if group.fewest >= LEAST]
+    if not with_values:
+        return {"found": "No headline figure; see the tables and plots.", "examples": 0}
+    enough = [group for group in with_values if group.fewest >= LEAST]
     if not enough:
-        most = max(group.fewest for group in every)
+        most = max(group.fewest for group in with_values)
         few = f"{glance.count(most, *noun)}: too few for a score; read the examples."
         return {"found": few, "examples": most}
     return {
@@ -303,7 +303,7 @@ def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[An
 
 
 def _plots(figure: Figure, table: Table) -> Iterator[Markup]:
-    """A plot of dots for each group and column of a figure that has a value."""
+    """A dot plot for each group and column of a figure that has a value."""
     titles = {column.key: column.title for column in table.columns}
     for names, rows in grouped(own_rows(table), *figure.group):
         for key in (figure.value, *figure.also):
@@ -363,7 +363,7 @@ def _lost(page: Page, runs: Runs[Any]) -> Iterator[Lost]:
 
 
 def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) -> Table:
-    """Items that failed, could not be read, or were not seen whole; the first `PROBLEMS_SHOWN`."""
+    """Items that failed, could not be read, or were cut; the first `PROBLEMS_SHOWN`."""
     more = len(lost) - PROBLEMS_SHOWN
     return Table.of(
         lost[:PROBLEMS_SHOWN],
@@ -381,7 +381,7 @@ def problem_table(lost: Sequence[Lost], name: str, noun: str, *, several: bool) 
                 lambda item: one_line(item.problem.reply or "", 200) or None,
             ),
         ],
-        notes=[f"{more:,} more stand in the results."] if more > 0 else [],
+        notes=[f"{more:,} more are in the results."] if more > 0 else [],
     )
 
 
@@ -397,7 +397,7 @@ class Row(NamedTuple):
 
 
 def by_metrics(experiment: "Experiment[Any, Any]") -> Page:
-    """The page of an experiment that declares metrics alone: one table, by run and method."""
+    """The page of an experiment that declares only metrics: one table, by run and method."""
     name = experiment.name.replace("-", "_")
     metrics = experiment.metrics
     methods = [*dict.fromkeys(method for metric in metrics for method in metric.methods)]
@@ -422,7 +422,7 @@ def by_metrics(experiment: "Experiment[Any, Any]") -> Page:
                         for metric in metrics
                     ),
                 ],
-                notes=("In brackets 95 % intervals: Wilson of shares, else t intervals.",),
+                notes=("Brackets: 95 % intervals, Wilson for shares and t otherwise.",),
             )
         ]
 

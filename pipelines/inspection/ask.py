@@ -50,13 +50,13 @@ class QueryAsked(Options):
 
 
 def claim_of(text: str, options: AnswerOptions) -> str | None:
-    """The claim that a query makes: a claim itself, a yes-or-no question turned into a statement.
+    """The claim that a query makes: itself, or a yes-or-no question turned into a statement.
 
     None for other questions: a model answers them first, and passages are tagged against the
     answer.
 
     Raises:
-        InputError: It is such a question, and no model writes.
+        InputError: It is another kind of question, and no model writes.
     """
     from pipelines.text.declarative import affirmed
 
@@ -70,7 +70,7 @@ def claim_of(text: str, options: AnswerOptions) -> str | None:
 
 
 def retrieve(asked: QueryAsked, text: str, options: AnswerOptions, tell: Tell) -> "list[Retrieved]":
-    """Retrieve the passages to answer from, out of the documents or the index.
+    """Retrieve passages for the answer, from the documents or the index.
 
     Raises:
         InputError: The index is missing, or has no embeddings for the method.

@@ -36,7 +36,7 @@ def needs(options: PanelOptions) -> Needs:
 
 
 def held(options: PanelOptions) -> DebateSettings:
-    """The debate's settings; InputError for an option that needs an aggregator, without one."""
+    """The debate's settings; InputError for `--history aggregate` without an aggregator."""
     if options.aggregator:
         return options.debate
     if options.debate.history == "aggregate" and "history" in options.debate.model_fields_set:

@@ -46,7 +46,7 @@ class NeutralOptions(LlmOptions):
 
     data: TopicsFile = SAMPLE_TOPICS
     arguments: Annotated[
-        int, Field(ge=1), Option("Number of arguments of each side for the model.")
+        int, Field(ge=1), Option("Number of arguments per side for the model.")
     ] = 2
     seed: Annotated[
         int | None, Option("Draw the arguments at random, with this seed.", shown="takes the first")
@@ -180,13 +180,13 @@ class ExampleAsked(Options):
     question: Annotated[str | None, _example_option("The user's question."), Shown("line")] = None
     pro: Annotated[
         list[str] | None,
-        _example_option("An argument for it. Repeatable."),
-        Shown("lines", "Arguments for it"),
+        _example_option("An argument in favour. Repeatable."),
+        Shown("lines", "Arguments in favour"),
     ] = None
     con: Annotated[
         list[str] | None,
-        _example_option("An argument against it. Repeatable."),
-        Shown("lines", "Arguments against it"),
+        _example_option("An argument against. Repeatable."),
+        Shown("lines", "Arguments against"),
     ] = None
     response: Annotated[str | None, _example_option("The response."), Shown("text")] = None
 
@@ -230,13 +230,13 @@ class CheckOptions(DecoderOptions, ServedOptions):
         Path | None,
         Option(
             "The soft prompt that wrote the response, from a study's `prompts/`. Gradients are "
-            "then taken of the model with it.",
+            "then taken with the prompt in place.",
             panel=SALIENCE_PANEL,
         ),
     ] = None
     aggregation: Annotated[
         Aggregation,
-        Option("How to turn a word's row of the map into a score.", panel=SALIENCE_PANEL),
+        Option("How to turn a word's row or column of the map into a score.", panel=SALIENCE_PANEL),
     ] = "max"
     measure: MeasureOption = "input_x_gradient"
 
@@ -247,8 +247,8 @@ def needs(options: CheckOptions) -> Needs:
     if options.detector == "salience":
         decoder_folder(options)
         return Needs(unasked=named, unused=("endpoint", "strict", "cache", "concurrency"))
-    of_gradients = ("soft_prompt", "aggregation", "measure", "precision", "device")
-    refuse_given(options, of_gradients, named)
+    gradient_options = ("soft_prompt", "aggregation", "measure", "precision", "device")
+    refuse_given(options, gradient_options, named)
     return Needs(role="generator", untagged=named)
 
 

@@ -57,13 +57,13 @@ def methods_of(options: TypedAnswerOptions) -> "Methods":
         judge="tagger" if options.judge == "tagger" else "model",
         cut=options.on_overflow == "cut",
     )
-    itself = options.strategy == "taxonomy-aware"
+    names_type = options.strategy == "taxonomy-aware"
     methods = Methods(
         () if options.strategy == "none" else (options.strategy,),
-        () if itself else (settings.types,),
+        () if names_type else (settings.types,),
         settings,
     )
-    if itself:
+    if names_type:
         without = "--strategy taxonomy-aware, which names the type itself"
         refuse_given(options.answering, ("types",), without)
     refuse_idle(options, options.answering, methods)
@@ -80,7 +80,7 @@ def needs(options: TypedAnswerOptions) -> Needs:
 def source_of(document: Document) -> "Source":
     """A source from a document's text, which may begin with lines like "Date: 2021-03-01".
 
-    Its title defaults to the document's name; InputError if it holds nothing but such lines.
+    Its title defaults to the document's name; InputError if the text has only such lines.
     """
     from pipelines.conflicts.data import Source
 
@@ -98,10 +98,10 @@ async def resolve(
 ) -> "Inspection[QueryResult]":
     """Name the type of conflict between sources, and answer as that type calls for.
 
-    Without a conflict the answer is plain. Complementary answers are combined, opinions are told
-    from both sides, the latest information replaces outdated information, and misinformation is
-    left out. Every sentence cites sources and is judged by them. A file can begin with lines like
-    'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
+    Without a conflict the answer is plain. Complementary answers are combined, opinions of both
+    sides are given, the latest information replaces outdated information, and misinformation is
+    left out. Every sentence cites sources and is judged against them. A file can begin with lines
+    like 'Date: 2021-03-01', 'Title: ...' and 'URL: ...'.
 
     Examples:
         contested resolve "When was the bridge opened?" --documents samples/bridge/documents

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FoundT = TypeVar("FoundT")
 
 MOST = 3
-"""Words of the prompt that are listed for a word of the response."""
+"""Most words of the prompt listed for each word of the response."""
 
 
 def text_or_file(given: str) -> str:
@@ -48,7 +48,7 @@ def _not_empty(text: str) -> str:
 
 
 AsRead = Annotated[str, AfterValidator(_not_empty)]
-"""A text as a model reads it, with white space at its ends."""
+"""A text as a model reads it, including white space at its ends."""
 
 
 class PromptAsked(Options):
@@ -57,7 +57,7 @@ class PromptAsked(Options):
     prompt: Annotated[
         AsRead,
         Option(
-            "The prompt; @FILE reads it from a text file, with white space at its ends.",
+            "The prompt; @FILE reads it from a text file, including white space at its ends.",
             read=text_or_file,
         ),
         Shown("text"),
@@ -102,10 +102,10 @@ async def by_gradients(
     work: "Callable[[Decoder, Callable[[int, int], None]], FoundT]",
 ) -> FoundT:
     """Run gradient work in a thread; it stops at the next token once the task is cancelled."""
-    over = threading.Event()
+    stopped = threading.Event()
 
     def reached(done: int, total: int) -> None:
-        if over.is_set():
+        if stopped.is_set():
             raise InputError("the job was stopped")
         tell(f"gradients of {done:,} of {total:,} tokens")
 
@@ -113,7 +113,7 @@ async def by_gradients(
     try:
         return await asyncio.to_thread(lambda: work(loaded(folder), reached))
     finally:
-        over.set()
+        stopped.set()
 
 
 def gradients_of(folder: DecoderFolder) -> "ModelUsed":
@@ -130,8 +130,8 @@ async def salience(
 
     For every response token, the gradient of its logit with respect to an earlier token is
     multiplied by that token's embedding. The squares, divided by their sum, are shares of salience.
-    The rest of a word's salience is on function words and on earlier words of the response. No
-    server is needed.
+    Salience that is not shown is on function words and on earlier words of the response. No server
+    is needed.
 
     Examples:
         contested salience --prompt "The dam at Aldham was built in" --response " 1902."
@@ -181,7 +181,7 @@ def rests_on(found: "WordMap") -> "Block":
     data = as_data(found)
     if not data["prompt_words"] or not data["response_words"]:
         which = "response" if data["prompt_words"] else "prompt"
-        return Note(f"The {which} has no word but function words.")
+        return Note(f"The {which} has no content words.")
     rows = []
     for place, word in enumerate(data["response_words"]):
         shares = [row[place] for row in data["shares"]]
@@ -197,8 +197,8 @@ def as_data(found: "WordMap") -> dict[str, Any]:
     """The map for JSON: words with their characters, and the shares of response words."""
 
     def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
-        every = [word for part in side for word in part]
-        return [{"text": word.text, "start": word.start, "end": word.end} for word in every]
+        listed = [word for part in side for word in part]
+        return [{"text": word.text, "start": word.start, "end": word.end} for word in listed]
 
     return {
         "text": found.encoded.text,

@@ -1,4 +1,4 @@
-"""ConflictScore of one answer, and its revision from the conflict in it."""
+"""ConflictScore of one answer, and a revision of the answer in view of the conflict."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -67,7 +67,7 @@ class ResponseAsked(Options):
 
 
 class ExplainedSettings(Settings):
-    """The metric of one answer, with judgements that explain themselves."""
+    """The metric's settings for one answer, with a snippet that explains each judgement."""
 
     evidence: Evidence = "json"
 
@@ -178,7 +178,7 @@ async def score(
 
 
 def _scores(result: "Result") -> "Line":
-    """The four scores in a line, with what they count."""
+    """The four scores in one line, with the numbers of claims and documents."""
     from pipelines.report.glance import count
     from pipelines.report.texts import Aside, Strong, line
 
@@ -206,7 +206,7 @@ async def _regenerate(
     scorer = scorer_of(settings, models)
     tell("writing")
     made = await regeneration.regenerate(example, author, scorer)
-    title = example.question or "An answer, written again"
+    title = example.question or "A rewritten answer"
     judge = scorer.judge.model.client.model if scorer.judge.model else None
     used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
     return Inspection(
@@ -221,7 +221,7 @@ def _who(author: "Writer", scorer: "Scorer") -> str:
     """Who wrote and who judged, with a warning if that is the same model."""
     said = f"written by {author.client.model.name}, judged by {scorer.judge.name}"
     if scorer.judge.model is not None and scorer.judge.model.client is author.client:
-        said += ": the same model judges what it writes; --judge tagger does not"
+        said += ": the model judges its own writing; --judge tagger avoids this"
     return said
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pipelines.screening import Contradiction, Screening
 
 THRESHOLD: Final = 0.5
-"""Least probability of a contradiction that is reported: chosen on a training half, with 3 % false
-alarms on the test half."""
+"""Lowest probability of a reported contradiction: chosen on a training half, with 3 % false alarms
+on the test half."""
 
 MOST_IN_GRID: Final = 12
 """Most documents in a grid that stays readable."""
@@ -63,7 +63,7 @@ class DocumentsAsked(Options):
     data: Annotated[
         Mapping[str, tuple[Document, ...]] | None,
         Option(
-            "Instead, a JSONL file of records: documents are compared within a record.",
+            "Instead, a JSONL file of records: documents are compared within each record.",
             typed=Path | None,
             read=documents_of_records,
         ),
@@ -72,9 +72,9 @@ class DocumentsAsked(Options):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if (self.documents is None) == (self.data is None):
-            raise InputError("name documents, or a file of records with --data; one of the two")
+            raise InputError("name either documents, or a file of records with --data")
         if self.documents is not None and len(self.documents) < 2:
-            raise InputError("one document is not compared with itself; name two or more")
+            raise InputError("one document cannot be compared with itself; name two or more")
         return self
 
     def sets(self) -> list[Sequence[Document]]:
@@ -96,7 +96,7 @@ class ScreenOptions(TaggerOptions, ProfileOptions):
     threshold: Annotated[
         float,
         Field(ge=0, le=1),
-        Option("Report contradictions from this probability."),
+        Option("Report contradictions with at least this probability."),
     ] = THRESHOLD
 
 
@@ -171,7 +171,7 @@ def _card(found: "Contradiction") -> "Card":
 
 
 def _grid(result: "Screening") -> "Grid":
-    """The likeliest contradiction of every two documents."""
+    """The likeliest contradiction between each pair of documents."""
     from pipelines.report.blocks import Grid
 
     def cell(one: str, other: str) -> tuple[str]:
@@ -180,7 +180,7 @@ def _grid(result: "Screening") -> "Grid":
 
     names = result.documents
     return Grid(
-        "The likeliest contradiction of each two documents",
+        "The likeliest contradiction between each pair of documents",
         ("", *names[1:]),
         tuple(
             ((name,), *(("",) for _ in names[1:row]), *(cell(name, other) for other in names[row:]))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from serving.calls import ServedIdentity
 
 Tell = Callable[[str], None]
-"""Receives a line on what is being waited for."""
+"""Receives a line saying what the user is waiting for."""
 
 AskedT = TypeVar("AskedT", bound=BaseModel)
 OptionsT = TypeVar("OptionsT", bound=ProfileOptions)
@@ -83,7 +83,7 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
         options: How it is done, and with which models.
         needs: Finds the models. It raises InputError for options without effect, ServingError if a
             model is missing.
-        inspect: Does it. Its docstring is the command's help, and opens the page's.
+        inspect: Runs it. Its docstring is the command's help, and its first line the page's.
         form: Options that the page offers.
         maps: Whether a map can be drawn as a picture.
     """
@@ -104,10 +104,11 @@ class Task(Generic[AskedT, OptionsT, ResultT]):
 
 
 def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
-    """Documents from text files, or all those of a folder, named after the files.
+    """Documents from text files, or from all text files of a folder, named after the files.
 
     Raises:
-        InputError: A file cannot be read or name a document, or a folder has no text files.
+        InputError: A file cannot be read, is given twice or has a name that no document can have,
+            or a folder has no text files.
     """
     from pipelines.retrieval.documents import MARKDOWN, TEXT, files_of
 
@@ -115,15 +116,15 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
     names = [path.stem for path in files]
     documents: dict[str, Document] = {}
     for name, path in zip(names, files, strict=True):
-        called = name if names.count(name) == 1 else str(path)
-        if called in documents:
-            raise InputError(f"the document {called} is given twice; name each file once")
+        id_ = name if names.count(name) == 1 else str(path)
+        if id_ in documents:
+            raise InputError(f"the document {id_} is given twice; name each file once")
         text = read_text(path)
         try:
-            documents[called] = Document(id=called, text=text)
+            documents[id_] = Document(id=id_, text=text)
         except ValidationError as error:
             raise InputError(
-                f"{path}: '{called}' cannot name a document ({error.errors()[0]['msg']}); "
+                f"{path}: '{id_}' cannot name a document ({error.errors()[0]['msg']}); "
                 "rename the file"
             ) from error
     return tuple(documents.values())
@@ -231,8 +232,8 @@ TASKS: Final = {
     "check-npov": "npov.CHECK_NPOV",
     "salience": "salience.SALIENCE",
 }
-"""Tasks in the order of the page -> the place of their declaration in this package, which is
-imported on first use."""
+"""Tasks, in the order of the page -> where each is declared in this package; its module is imported
+on first use."""
 
 
 def task(name: str) -> Task[Any, Any, Any]:

@@ -3,7 +3,7 @@
 The threshold comes from calibration data, by conformal risk control. A. N. Angelopoulos, S. Bates,
 A. Fisch, L. Lei, T. Schuster: Conformal Risk Control (2022; ICLR 2024), Theorem 1. The loss of a
 pair at threshold t is 1 if its NLI label is kept (u >= t) and wrong, else 0. It falls with t, so
-the threshold found on n calibration pairs keeps the expected loss of a further pair at most alpha,
+the threshold found on n calibration pairs keeps the expected loss of a new pair at or below alpha,
 whatever the tagger and the data are, as long as that pair is exchangeable with the calibration
 pairs. It promises nothing for pairs from elsewhere.
 """
@@ -97,7 +97,7 @@ def conformal_threshold(curve: RiskCurve, alpha: float) -> float:
     """The smallest threshold of the curve that keeps the expected loss at most alpha.
 
     A curve with fewer points than confidences can only make the threshold larger, which keeps the
-    bound. If no threshold keeps it, it is infinity: no label is kept, and `why_nothing` says why.
+    bound. If none keeps it, the result is infinity: no label is kept, and `why_nothing` says why.
 
     Args:
         curve: Counted on pairs that the tagger was not trained or calibrated on.

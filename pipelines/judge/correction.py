@@ -1,12 +1,12 @@
 """Label probabilities of a language model, corrected for its bias among labels.
 
-Prompt, order and wording of the labels sway a model that chooses among them, whatever it reads. A
-correction adds a bias to log-probabilities:
+The prompt and the labels' order and wording sway a model's choice, whatever it reads. A correction
+adds a bias to log-probabilities:
 
     p' proportional to exp(log p + b)
 
-`contested lab calibrate --judge model` fits one to labelled pairs; see `fitted`. It
-belongs to one model and one prompt, by their digests. Labels are any strings.
+`contested lab calibrate --judge model` fits one to labelled pairs; see `fitted`. It belongs to one
+model and one prompt, by their digests. Labels may be any strings.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class Correction(BaseModel, frozen=True):
         if len(set(self.labels)) < size:
             raise ValueError("a label appears twice")
         if len(self.bias) != size:
-            raise ValueError(f"{size} labels want a bias of {size}")
+            raise ValueError(f"{size} labels need a bias of {size} numbers")
         return self
 
     def in_words(self) -> str:
@@ -165,7 +165,7 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
     """
     if set(probabilities) != set(correction.labels):
         raise ValueError(
-            f"probabilities of {', '.join(probabilities)}, and a correction of "
+            f"probabilities of {', '.join(probabilities)}, but a correction of "
             f"{', '.join(correction.labels)}"
         )
     bias = dict(zip(correction.labels, correction.bias, strict=True))
@@ -178,10 +178,10 @@ def corrected(probabilities: Mapping[LabelT, float], correction: Correction) -> 
 
 @dataclass(frozen=True)
 class CorrectedJudge:
-    """A judge that gives probabilities; its labels come from the corrected ones.
+    """A judge whose labels come from the corrected probabilities of another.
 
-    The inner judge is the raw one, with the store of judgements: raw judgements are kept under its
-    identity, so another correction asks no model.
+    That judge asks the store of judgements, which keeps raw ones under its identity, so a new
+    correction does not ask a model again.
     """
 
     judge: Judge
@@ -206,7 +206,7 @@ def corrected_judgement(judgement: Judgement, correction: Correction) -> Judgeme
     """The judgement by corrected probabilities, with the raw ones beside them.
 
     A judgement without probabilities (an unreadable reply) stays as it is. A snippet belongs to the
-    raw label, so it goes with it.
+    raw label, so it is dropped if the label changes.
     """
     if judgement.probabilities is None:
         return judgement

@@ -26,7 +26,7 @@ class ContestedClaim(BaseModel, frozen=True, extra="forbid"):
 
     It may state the answer to a question; examples that share a question are not independent.
     Relations, if known, are what the documents say of it, in order: SUPPORTS, CONTRADICTS or
-    IRRELEVANT. Some supporting and some contradicting make a conflict.
+    IRRELEVANT. There is a conflict if some support and some contradict it.
     """
 
     id: Identifier
@@ -78,7 +78,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
     """Read examples in the unified format: JSON Lines, gzipped or not; the first `limit`.
 
     Raises:
-        InputError: The file cannot be read, holds nothing, or an entry is bad; one line says where.
+        InputError: The file cannot be read, is empty, or has a bad entry; one line says where.
     """
     examples = read_records(path, ContestedClaim, "ConflictBench, docs/conflict-detection.md")
     seen: set[str] = set()

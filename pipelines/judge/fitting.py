@@ -48,7 +48,7 @@ async def chat_about(
 ) -> tuple[Completion, tuple[Truncation, ...]]:
     """A model's text about documents, and which of them it saw only in part.
 
-    They are cut as by `fit_together`, around the prompt `longest` if that is another.
+    They are cut as by `fit_together`, for the prompt of `longest` if given, else of `render`.
     """
     texts, cuts = await asyncio.to_thread(
         fit_together,

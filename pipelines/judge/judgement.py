@@ -69,12 +69,11 @@ class Judgement(BaseModel, frozen=True):
     Attributes:
         probabilities: Label -> probability in [0, 1], summing to 1; None if the judge gives none
             (JSON replies).
-        raw_probabilities: The judge's own, if they were corrected (see `judge.correction`); else
-            None.
+        raw_probabilities: Those before a correction (see `judge.correction`); None without one.
         label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
             A low value says that the model wanted to write something else.
-        snippet: Deciding passage as the judge quoted it, or the tagger's deciding sentence; None
-            for its irrelevant labels, which no sentence decides.
+        snippet: Deciding passage as the judge quoted it, or the tagger's deciding sentence; None if
+            the tagger's label is irrelevant, which no sentence decides.
         snippet_found: Whether the document really contains the snippet (case and typography
             aside); None without a snippet.
         raw: The raw reply, or which labels tie; kept for `INVALID` so that a person can see why.

@@ -49,13 +49,13 @@ REPLY_TOKENS = 512
 """Room for one JSON reply: two such texts, and the label."""
 
 LEAST_DOCUMENT = "word " * 16
-"""Tokens of a document that must still fit beside a claim if documents may be cut."""
+"""What must still fit beside a claim if documents may be cut: about 16 tokens of a document."""
 
 
 class RelationReply(BaseModel):
     """The JSON reply for one (claim, document) pair; fields in the order of the paper's Table 7.
 
-    The paper has the claim repeated in the reply, too; that would cost tokens for nothing.
+    The paper also has the claim repeated in the reply, which would cost tokens for nothing.
     """
 
     snippet: Annotated[str, told(maxLength=TEXT_CHARACTERS)]
@@ -146,8 +146,8 @@ class ModelJudge:
             room = reply_tokens(self.mode, len(documents))
             return self.client.fits(self.messages(call, claim), room)
 
-        every = product(calls, claims)
-        return {claim for call, claim in every if not fits(call, claim) and fits(call, "")}
+        checks = product(calls, claims)
+        return {claim for call, claim in checks if not fits(call, claim) and fits(call, "")}
 
     async def _fit(
         self, document: Document, claims: Sequence[str]

@@ -23,7 +23,7 @@ class Judge(Protocol):
 
     @property
     def identity(self) -> str:
-        """All that decides an answer, apart from claim and document; see `identity_of`.
+        """Everything that decides an answer besides claim and document; see `identity_of`.
 
         Judges of equal identity give equal judgements, on any machine.
         """
@@ -52,8 +52,8 @@ async def label_pairs(
     """Ask a judge for some pairs only, in calls as large as they can be.
 
     Documents wanted for the same claims go into one call. Calls start in the order of the
-    documents, so that a language model reads one document after the other. Pairs are distinct, and
-    so are document ids.
+    documents, so that a language model reads one document after the other. Pairs must be distinct,
+    and so must document ids.
 
     Returns:
         (claim, document id) -> judgement, and document id -> truncation if it was cut. A document

@@ -92,7 +92,7 @@ def judge_of(
     tagger: TaggerFolder | None = None,
     store: JudgementStore | None = None,
 ) -> RunJudge:
-    """Make a judge ready: read its prompt and correction, choose the threshold of a cascade.
+    """Prepare a judge: read its prompt and correction, choose the threshold of a cascade.
 
     The language model (`client`) may be missing if the settings need none; the default tagger is
     the shipped one. `overrides` is a folder with the user's own prompts. Without a store nothing is
@@ -103,11 +103,11 @@ def judge_of(
             tagger has no calibration points, or the stored correction is damaged.
     """
     model = tagging = None
-    asked: list[Judge] = []
+    judges: list[Judge] = []
     if settings.by_tagger:
         tagger = tagger or shipped_tagger()
         tagging = tagger_judge(tagger)
-        asked.append(stored(tagging, store))
+        judges.append(stored(tagging, store))
     else:
         tagger = None
     if settings.by_model:
@@ -117,17 +117,17 @@ def judge_of(
                 "the judge 'tagger'"
             )
         model = model_judge(client, settings.evidence, overrides=overrides, cut=settings.cut)
-        asked.append(stored(model, store))
+        judges.append(stored(model, store))
     correction = None
     if model is not None and settings.by_choice:
         correction = correction_of(model.client.model.digest, model.prompt.digest)
-    lookups = tuple(candidate for candidate in asked if isinstance(candidate, StoredJudge))
+    lookups = tuple(candidate for candidate in judges if isinstance(candidate, StoredJudge))
     if correction is not None:
-        asked[-1] = CorrectedJudge(asked[-1], correction)
-    judge, threshold = asked[0], None
+        judges[-1] = CorrectedJudge(judges[-1], correction)
+    judge, threshold = judges[0], None
     if tagger is not None and model is not None:
         threshold = threshold_of(settings, tagger)
-        quick, slow = asked
+        quick, slow = judges
         judge = CascadeJudge(quick, slow, threshold.threshold)
     return RunJudge(judge, model, tagger, tagging, threshold, lookups, correction)
 

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS judgements (
 def default_store(cache: Path | None = None) -> Path:
     """Path of the judgements: `judgements.sqlite` in the home of this program.
 
-    If the user named a completion store (`cache`), judgements stand beside it, so that another
+    If the user named a completion store (`cache`), judgements are beside it, so that another
     cache starts empty.
     """
     if cache is None:
@@ -46,7 +46,7 @@ def default_store(cache: Path | None = None) -> Path:
 def judgement_key(claim: str, text: str, identity: str) -> str:
     """SHA-256 over what decides a judgement: claim, document as read, judge's identity.
 
-    The document's id does not enter.
+    The document's id is not part of it.
     """
     parts = json.dumps([claim, text, identity], ensure_ascii=False)
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
@@ -102,7 +102,7 @@ class JudgementStore:
         except sqlite3.Error as error:
             raise InputError(
                 f"the store of judgements {self.path} cannot be read "
-                f"({str(error).splitlines()[0]}); move it away, it is made again"
+                f"({str(error).splitlines()[0]}); move it away, and a new one is made"
             ) from error
 
     def put(self, judge: str, kept: Mapping[str, StoredJudgement]) -> None:
@@ -199,8 +199,8 @@ class StoredJudge:
             )
             for key, (claim, document) in missing.items()
         }
-        # An unreadable reply is kept by the cache of completions, where the same model is never
-        # asked for it again. It is not a judgement: a later version may be able to read it.
+        # An unreadable reply is not a judgement: a later version may be able to read it. The cache
+        # of completions keeps it, so the same model is never asked for it again.
         readable = {
             key: answer
             for key, answer in fresh.items()

@@ -87,7 +87,7 @@ class Tagging(Protocol):
 
 @dataclass(frozen=True)
 class TaggerFolder:
-    """A tagger on the disk, not loaded yet.
+    """A tagger on disk, not loaded yet.
 
     The name is for people, the digest is from `nli.folder.folder_digest`. The curve has the
     calibration points for a cascade, from the data named by `fitted_on`, if there are any. Without
@@ -122,7 +122,7 @@ class TaggerFolder:
         tagger = Tagger.load(self.path, precision=self.precision, device=self.device)
         if tagger.digest != self.digest:
             raise TaggerError(
-                f"the tagger in {self.path} has changed since this program began; start it again"
+                f"the tagger in {self.path} has changed since this program started; start it again"
             )
         return tagger
 
@@ -134,7 +134,7 @@ def tagger_folder(
     precision: "Precision" = "auto",
     device: str | None = None,
 ) -> TaggerFolder:
-    """Look at a tagger's folder without loading it; its default name is the folder's.
+    """Inspect a tagger's folder without loading it; its default name is the folder's.
 
     Raises:
         InputError: It is not a tagger's folder, or its calibration is damaged.
@@ -193,7 +193,7 @@ class _Call:
 
 
 class TaggerJudge:
-    """A cross-encoder as judge; `load` gives it, called at the first pair in a worker thread."""
+    """A cross-encoder as judge, loaded by `load` in a worker thread at the first pair."""
 
     def __init__(self, identity: str, load: Callable[[], Tagging]) -> None:
         self.identity = identity
@@ -216,7 +216,7 @@ class TaggerJudge:
         section 3; Table 7).
 
         Documents are read whole, in windows, never truncated. A pair that the tagger cannot judge,
-        as its claim is too long, is `INVALID`, with the reason as reasoning.
+        say because its claim is too long, is `INVALID`, with the reason as reasoning.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
@@ -249,7 +249,7 @@ class TaggerJudge:
                 if batch:
                     await self._answer(batch)
         finally:
-            # Calls are left only if this task is cancelled: nobody must wait forever.
+            # Calls are only left if this task was cancelled; they must not wait forever.
             for call in (*batch, *self._waiting):
                 call.answer.cancel()
             self._waiting.clear()
@@ -295,7 +295,7 @@ class TaggerJudge:
         try:
             tags = await asyncio.to_thread(tag)
         except asyncio.CancelledError:
-            given_up.set()  # a thread cannot be cancelled; it stops after its present batch
+            given_up.set()  # a thread cannot be cancelled; it stops after its current batch
             raise
         return tags
 

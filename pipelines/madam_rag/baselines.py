@@ -83,7 +83,8 @@ async def concatenated(
 ) -> Conclusion:
     """Answer from all documents in one prompt (section 5.1, Concatenated-prompt).
 
-    Errors are those of `ask`, raised if together they do not fit the model's context.
+    Errors are those of `ask`; one is raised if the documents together do not fit the model's
+    context.
     """
     messages = prompts["concatenated"].messages(
         question=question,
@@ -96,13 +97,13 @@ async def concatenated(
 Source = Literal["memory", "external", "both"]
 
 INTERNAL: Final = 3
-"""Most passages that a model may recall; it decides how many (appendix B)."""
+"""Maximum number of passages that a model may recall; it decides how many (appendix B)."""
 
 CONTEXT_TOKENS: Final = 512
-"""Most tokens of recalled passages, and of a consolidated context."""
+"""Maximum tokens of recalled passages, and of a consolidated context."""
 
 GROUP_TOKENS: Final = 256
-"""Most tokens of the groups that come before an answer."""
+"""Maximum tokens of the groups that come before an answer."""
 
 _IGNORANCE = "i don't know"
 
@@ -159,12 +160,12 @@ async def astute_rag(
     *,
     consolidations: int = 1,
 ) -> Outcome:
-    """Recall passages, consolidate them with the documents, answer from what is left (appendix B).
+    """Recall passages, consolidate them with the documents, and answer from both (appendix B).
 
     A step whose reply cannot be read is left out and noted; the answer is then made from the rest.
-    Only an unreadable answer is an unreadable conclusion.
+    The conclusion is unreadable only if the reply to the last step is.
 
-    The context is consolidated `consolidations` times, possibly never. The settings decide form and
+    The context is consolidated `consolidations` times, which may be 0. The settings decide form and
     length of replies. Errors are those of `ask`.
     """
 
@@ -224,7 +225,7 @@ async def astute_rag(
 
 
 def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
-    """Recalled passages, one line each, without replies that the model knows nothing."""
+    """Recalled passages, one line each, without those that say "I don't know"."""
     passages = (" ".join(passage.split()) for passage in recalled)
     return tuple(
         passage
@@ -234,7 +235,7 @@ def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
 
 
 def _with_numbers(made: ConsolidatedDocument, documents: int) -> ConsolidatedDocument:
-    """The same with only the numbers of existing documents, each once."""
+    """The document with only the numbers of existing documents, each once."""
     numbers = dict.fromkeys(number for number in made.documents if 1 <= number <= documents)
     return made.model_copy(update={"documents": tuple(numbers)})
 
@@ -243,7 +244,7 @@ class QuestionResult(BaseModel, frozen=True):
     """One question.
 
     Attributes:
-        id: Name of the question within its data set, and of the level if that is varied.
+        id: Id of the question within its data set, with the level if that is varied.
         status: "answered"; "incomplete" if some method failed, "failed" if all did. The last two
             are tried again when the run is resumed.
         outcomes: Method -> its outcome on the question; see `METHODS`.
@@ -265,22 +266,21 @@ WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 """The methods of Table 1."""
 
-"""Table 1; Figure 3; Figure 4 (a); Figure 4 (b)."""
-
 COMPARED: Final[dict[ExperimentName, tuple[str, ...]]] = {
     "methods": METHODS,
     "rounds": (MADAM, WITHOUT_AGGREGATOR),
     "support": (CONCATENATED, ASTUTE, MADAM),
     "misinformation": (CONCATENATED, ASTUTE, MADAM),
 }
+"""The methods of Table 1, Figure 3, Figure 4 (a) and Figure 4 (b)."""
 
 
 @dataclass(frozen=True)
 class Methods:
     """The methods of an experiment, by their names in order, ready to be asked.
 
-    The panel holds MADAM-RAG's debates; all methods ask its model, and reply in the same form.
-    `consolidations` is the number for Astute RAG.
+    `panel` is for the debates of MADAM-RAG; all methods ask its model, with replies in the same
+    form. `consolidations` is for Astute RAG.
     """
 
     names: tuple[str, ...]
@@ -300,8 +300,8 @@ async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
     if name == CONCATENATED:
         return Outcome(concluded=await concatenated(text, documents, *asked), calls=1)
     if name == ASTUTE:
-        often = methods.consolidations
-        return await astute_rag(text, documents, *asked, consolidations=often)
+        times = methods.consolidations
+        return await astute_rag(text, documents, *asked, consolidations=times)
     if name == WITHOUT_AGGREGATOR:
         settings = settings.without_aggregator()
     held = await debate(text, documents, methods.panel, settings)

@@ -2,16 +2,16 @@
 
 Questions of AmbigDocs become questions of RAMDocs, with passages to search (`build`). A question
 keeps one to three of its right answers, each with one to three documents that state it; up to two
-documents give a wrong answer, up to two give none. Numbers are drawn evenly from these ranges, as
-far as the section says. The release has fewer documents than that gives (appendix A), and the paper
-does not say why.
+documents give a wrong answer, and up to two give none. Numbers are drawn uniformly from these
+ranges, as far as the section says. This gives more documents than the release has (appendix A); the
+paper does not say why.
 
 Details that the section leaves open, or that need the web, are decided here:
 
 - Documents that support an answer are AmbigDocs' own first, then those that BM25 finds
   (`supporting`).
-- Misinformation is a further supporting document with its answer swapped for one of its kind
-  (`kind`). If retrieval finds none, it is a copy of one that is shown. Two documents against the
+- Misinformation is another supporting document with its answer swapped for one of the same kind
+  (`kind`). If there is no other, it is a copy of one that is shown. Two documents against the
   same right answer give the same wrong answer.
 - Noise is drawn from the passages that the ambiguous question itself retrieves and that answer
   nothing.
@@ -52,7 +52,8 @@ ANSWERS: Final = (1, 3)
 SUPPORTING: Final = (1, 3)
 MISINFORMATION: Final = (0, 2)
 NOISE: Final = (0, 2)
-"""Ranges of section 3: right answers per question, documents per answer, and further documents."""
+"""Ranges of section 3: right answers per question, documents per right answer, and documents with
+misinformation and with noise per question."""
 
 ItemT = TypeVar("ItemT")
 
@@ -87,7 +88,7 @@ AnswerKind = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Given:
-    """The sources of questions; `lent` has the answers of all questions by their kind."""
+    """What questions are built from; `lent` has the answers of all questions by their kind."""
 
     index: Index
     lent: Mapping[AnswerKind, Iterable[str]]
@@ -99,13 +100,14 @@ def build_file(
 ) -> tuple[RamQuestion, ...]:
     """Build a data set from a file of AmbigDocs, and write it.
 
-    Files and folders of documents may be `searched`; by default AmbigDocs' own documents are.
+    `searched` names files and folders of documents to search; if empty, AmbigDocs' own documents
+    are searched.
 
     Raises:
         InputError: A file cannot be read or written, `out` is one of them, or as `build`.
     """
     if out.resolve() in {path.resolve() for path in (file, *searched)}:
-        raise InputError(f"--out {out} is a file that is read; name another")
+        raise InputError(f"--out {out} is also an input file; name another")
     check_writable(out)
     questions = ambigdocs.read(file)
     if searched:
@@ -123,8 +125,8 @@ def borrowed(
 ) -> Iterator[str]:
     """Answers of other questions that are wrong here, in a drawn order.
 
-    None is part of a right answer, or contains one, and none occurs in the texts. The order depends
-    on the seed, the question and a prefix.
+    None contains a right answer, is contained in one, or occurs in the texts. The order depends on
+    `draw`: the seed, the question and a prefix.
     """
     seed, question, beginning = draw
     for answer in sorted(lent, key=lambda answer: rank(seed, question, f"{beginning}{answer}")):
@@ -133,7 +135,7 @@ def borrowed(
 
 
 def apart(answer: str, right: Iterable[str]) -> bool:
-    """Whether an answer is no part of a right one, nor the other way round."""
+    """Whether an answer neither contains a right one nor is contained in one."""
     return not any(says(answer, name) or says(name, answer) for name in right)
 
 
@@ -179,10 +181,10 @@ def squeezed(text: str) -> str:
 def build(
     questions: Sequence[AmbiguousQuestion], index: Index, *, most: int = QUESTIONS, seed: int = 0
 ) -> tuple[RamQuestion, ...]:
-    """Draw questions and their documents; the seed decides, given the same questions and index.
+    """Draw questions and their documents; the seed, questions and index decide the draw.
 
     Questions are in the order of AmbigDocs; those without a document that states its answer are
-    passed over. Retrieval may find fewer documents than were drawn. Documents with a wrong answer
+    skipped. Retrieval may find fewer documents than the number drawn. Documents with a wrong answer
     cannot be made if no document has the right one word for word, if it would remain in another
     spelling, or if AmbigDocs has no other answer of its kind.
 
@@ -237,7 +239,10 @@ def _question(asked: AmbiguousQuestion, right: Sequence[Stated], given: _Given) 
 def _misinform(
     asked: AmbiguousQuestion, answer: _Answer, answers: Sequence[_Answer], given: _Given
 ) -> bool:
-    """Add a document against an answer, made from a further one or a copy; False if impossible."""
+    """Add a document against an answer; False if none can be made.
+
+    It is made from a supporting document that is not shown, or else from a copy of a shown one.
+    """
     name, right = answer.stated.answer, [document.answer for document in asked.documents]
     if answer.against:
         wrong: str | None = answer.against[0].answer
@@ -262,30 +267,30 @@ def _misinform(
 
 
 def supporting(index: Index, question: AmbiguousQuestion, answer: Stated) -> list[str]:
-    """Texts that support an answer: those of AmbigDocs, then search results, the best first."""
-    found = (hit.passage for hit in index.search(disambiguated(question, answer.entity)))
-    passages = (passage.text for passage in found if supports(passage, question, answer))
-    return _distinct([*answer.documents, *passages])
+    """Texts that support an answer: those of AmbigDocs, then search results, best first."""
+    passages = (hit.passage for hit in index.search(disambiguated(question, answer.entity)))
+    texts = (passage.text for passage in passages if supports(passage, question, answer))
+    return _distinct([*answer.documents, *texts])
 
 
 def silent(index: Index, question: AmbiguousQuestion, wrong: Iterable[str]) -> list[str]:
-    """Texts that the ambiguous question retrieves and that answer nothing, the best first.
+    """Texts that the ambiguous question retrieves and that answer nothing, best first.
 
     They state none of AmbigDocs' right answers and none of the wrong ones, and are not documents of
     the question.
     """
     given = {squeezed(document.text) for document in question.documents}
     answers = [*(document.answer for document in question.documents), *wrong]
-    found = (hit.passage.text for hit in index.search(question.question))
+    texts = (hit.passage.text for hit in index.search(question.question))
     return _distinct(
         text
-        for text in found
+        for text in texts
         if squeezed(text) not in given and not any(says(text, answer) for answer in answers)
     )
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
-    """Texts without repetitions, ignoring white space; the first spelling stays."""
+    """Texts without repetitions, which may differ in white space; the first one stays."""
     first: dict[str, str] = {}
     for text in texts:
         first.setdefault(squeezed(text), text)
@@ -304,7 +309,7 @@ def own_passages(questions: Iterable[AmbiguousQuestion]) -> list[Document]:
 
 
 def stated(question: AmbiguousQuestion) -> list[Stated]:
-    """The right answers that occur in a document of theirs, each once, in their order.
+    """The right answers that occur in one of their documents, each once, in order.
 
     A text that AmbigDocs gives for two answers supports neither by itself.
     """
@@ -336,8 +341,8 @@ def disambiguated(question: AmbiguousQuestion, entity: str) -> str:
 def supports(passage: Document, question: AmbiguousQuestion, answer: Stated) -> bool:
     """Whether a passage states an answer and no other of the question, and is about its entity.
 
-    It is about the entity if it has the entity's title, or no document's, and contains all words of
-    the entity's title.
+    It is about the entity if it has the entity's title. If it has the title of no document, it must
+    contain the entity's name, which is its title up to "(" or ",", and all words of its title.
     """
     right = canonical(answer.answer)
     others = [d.answer for d in question.documents if canonical(d.answer) != right]
@@ -357,8 +362,9 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 def shape(answer: str) -> str:
     """The form of an answer, equal for answers that can replace each other.
 
-    With a number the canonical form with "#" for each number: "#-#-#" for a day, "# people"; else
-    "name" if all words but function words are capitalised, or "words".
+    If the answer has a number, this is its canonical form with "#" for each number: "#-#-#" for a
+    day, "# people". Otherwise it is "name" if all words but function words are capitalised, or
+    "words".
     """
     masked = _NUMBER.sub("#", canonical(answer))
     if "#" in masked:

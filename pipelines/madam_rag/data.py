@@ -61,7 +61,7 @@ class Statistic:
     """A dimension of Figure 5: its mean over questions, beside the paper's in appendix A.
 
     The mean is None if no question counts. `distribution` gives the number of questions for each
-    value, ratios rounded to the nearest half.
+    value, rounded to the nearest half.
     """
 
     name: str
@@ -198,12 +198,12 @@ def _documents(
 
 
 def _gold(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Right answers, each once; if normalisation leaves nothing of any ("A"), unchanged."""
+    """Right answers, distinct after normalisation; if it empties all of them ("A"), as written."""
     return tuple((answer,) for answer in distinct(answers) or dict.fromkeys(answers))
 
 
 def _with_distinct_ids(questions: Sequence[Question]) -> Sequence[Question]:
-    """The questions, named by their rows if a release repeats an id."""
+    """The questions, with row numbers as ids if a release repeats an id."""
     if len({question.id for question in questions}) == len(questions):
         return questions
     return [q.model_copy(update={"id": str(n)}) for n, q in enumerate(questions, start=1)]

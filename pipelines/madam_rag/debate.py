@@ -24,7 +24,7 @@ from pipelines.text.refusals import is_unknown
 from serving.client import Client
 
 NAMELESS: Final = "the released code names no final answer after a single round"
-"""Why a debate of one round has no final answer as released; its aggregate is in the round."""
+"""Why a debate of one round has no final answer as released; its round still has an aggregate."""
 
 _VARIABLES: Final = {
     "agent": {"question", "document", "heard", "form"},
@@ -49,9 +49,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Statement:
-    """A reply that an agent is told: by the "AGGREGATOR" or "AGENT 2" in the round before.
+    """A reply from the previous round that an agent reads, by the "AGGREGATOR" or "AGENT 2".
 
-    In the released code's variant, agents are told the unchanged reply, `raw`.
+    In the released code's variant, agents read the unchanged reply, `raw`.
     """
 
     speaker: str
@@ -108,12 +108,12 @@ async def debate(
 
 
 def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Statement, ...]:
-    """The statements of the last round that an agent is told; empty in the first round.
+    """The statements of the previous round that an agent reads; empty in the first round.
 
-    By default the aggregator's answers and explanation (section 4); with `history` "agents", or if
-    the aggregate could not be read, the replies of all other agents (appendix C). Unreadable
-    replies are not told; in the released code's variant, every reply is readable. Agents are
-    numbered from 0.
+    By default these are the aggregator's answers and explanation (section 4); with `history`
+    "agents", or if the aggregate could not be read, the replies of all other agents (appendix C).
+    Unreadable replies are left out; in the released code's variant, every reply is readable. Agents
+    are numbered from 0.
     """
     if before is None:
         return ()
@@ -142,8 +142,8 @@ def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
 
     An unreadable answer (None) never equals another. With `same`, answers are compared in canonical
     form, so that "The 1,856" is "1856"; any two refusals to answer are the same. With `contained`,
-    the released code's rule, one is part of the other in lower case, without ASCII punctuation and
-    articles: 19 is part of 1911, the empty answer of everything.
+    the released code's rule, one must be part of the other in lower case, without ASCII punctuation
+    and articles: 19 matches 1911, and an empty answer matches everything.
     """
     if before is None or after is None:
         return False

@@ -47,10 +47,10 @@ def cost(
 ) -> Cost:
     """The sum over methods.
 
-    No RAG and the concatenated prompt take one call, Astute RAG two and up to one per
-    consolidation: after an unreadable reply the next call repeats the same words. A debate of n
-    documents takes n calls and one of the aggregator per round, for two rounds to T: if all agents
-    repeat themselves, the aggregator is asked nothing new. Debates begin with the same calls.
+    No RAG and the concatenated prompt take one call each. Astute RAG takes two, and up to one per
+    consolidation: after an unreadable reply, the next call is the same and saved. A debate has two
+    to T rounds of a call per document and one of the aggregator, which is saved if all agents
+    repeat themselves. Debates with and without an aggregator share their first calls.
     """
     texts = [given.document.text for given in question.documents]
     total, least = Cost(), 0
@@ -71,7 +71,7 @@ _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinfo
 
 
 def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
-    """Read the questions, and multiply them by the levels of section 6.2 or 6.3.
+    """Read the questions, and repeat them at the levels of section 6.2 or 6.3, if varied.
 
     Raises:
         InputError: The file or an option cannot be used.
@@ -82,21 +82,21 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         raise InputError(f"--dataset {dataset} needs its file; name it with --data")
     if experiment in _CONSTRUCTIONS and dataset != RAMDOCS:
         raise InputError(
-            f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
-            f"leave --dataset {dataset} out"
+            f"--experiment {experiment} needs the kind of each document, which only ramdocs "
+            f"states; leave --dataset {dataset} out"
         )
-    settings, often = options.debate, options.consolidations
+    settings, consolidations = options.debate, options.consolidations
     path = options.data or SAMPLES
     data = read(dataset, path)
     chosen = sample(data.questions, options.sample, options.seed)
     questions: Sequence[Question] = chosen[: options.limit]
     if construct := _CONSTRUCTIONS.get(experiment):
-        # The limit applies to questions before they are multiplied by their levels.
+        # The limit applies to questions before they are repeated at each level.
         questions = construct(chosen, most=min(options.limit or MOST, MOST))
     if not questions:
         raise InputError(
-            f"{path} has no question that --experiment {experiment} can be made of; see "
-            "docs/madam-rag.md for what it needs"
+            f"{path} has no question that suits --experiment {experiment}; docs/madam-rag.md says "
+            "what it needs"
         )
     names = COMPARED[experiment]
 
@@ -106,7 +106,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
         members = panel(models.asked, models.prompts)
         baselines = baseline_prompts(models.prompts)
-        methods = Methods(names, members, baselines, settings, often)
+        methods = Methods(names, members, baselines, settings, consolidations)
         debating = (members.prompt(role, settings.replies) for role in ("agent", "aggregator"))
         prompts = (*baselines.values(), *debating)
         config = {
@@ -132,7 +132,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         Needs(role="generator"),
         work,
         _summary(data, questions, names),
-        cost=partial(cost, names=names, settings=settings, consolidations=often),
+        cost=partial(cost, names=names, settings=settings, consolidations=consolidations),
         entries=lambda _: [entry],
     )
 
@@ -140,9 +140,9 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
 async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
     """The outcome of every method on a question, with all agents and methods asked concurrently.
 
-    A method that fails (all documents in one prompt may be too long where each alone is not) has an
-    unreadable outcome with the reason, and the question is "incomplete". With `stop`, or if all
-    fail, its error is raised.
+    A method may fail if all documents together are too long for a prompt. Its outcome is then
+    unreadable, with the reason, and the question is "incomplete". With `stop`, or if all methods
+    fail, the first error is raised.
     """
 
     async def attempt(name: str) -> Outcome | RequestError:

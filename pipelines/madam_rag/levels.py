@@ -39,8 +39,8 @@ class GoldAnswer(NamedTuple):
 class Case(NamedTuple):
     """A question that is eligible for a construction.
 
-    Its fixed documents are shown at every level, of the varied ones the first few. Gold are the
-    answers that either support; wrong is the one that misinformation promotes, if any.
+    Every level shows its fixed documents and the first few of the varied ones. `gold` has the right
+    answers that these support, `wrong` the answer that misinformation promotes, if any.
     """
 
     question: Question
@@ -58,11 +58,11 @@ def support_imbalance(
     A question is eligible if one gold answer has at least three supporting documents and another
     has at least one. The first such answers and their first documents are taken. The question has
     no misinformation and no noise, so no answer counts as wrong, and the two answers are the only
-    gold ones: if the question has a third, no document of it is shown.
+    gold ones: if the question has a third, none of its documents is shown.
 
     Returns:
-        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. If more than `most` are
-        eligible, the seed draws; it also draws the order of their documents.
+        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. The seed decides the order
+        of documents, and which questions are drawn if more than `most` are eligible.
     """
     return _at_levels(map(_imbalanced, questions), SUPPORT_LEVELS, most, seed)
 
@@ -77,20 +77,20 @@ def misinformation(
     contained in one. If there is no such answer, gold answers of other questions of the same form
     ("What sport is X ...") are tried in a drawn order; no supporting document contains them.
 
-    The paper makes its documents by FaithEval's entity swap. Here they are, in this order:
+    The paper makes its documents by FaithEval's entity swap. Those used here are, in this order:
 
-    1. the release's own misinformation that gives this wrong answer, which was made by that swap;
-    2. copies of the question's other supporting documents with their answer exchanged for it;
-    3. copies of the two that are shown.
+    1. the release's misinformation that gives this wrong answer, which was made by that swap;
+    2. copies of the question's other supporting documents with the wrong answer swapped in;
+    3. such copies of the two documents that are shown.
 
     A copy counts only if the document contains its answer word for word and not the wrong one, and
     if no gold answer of the question is left in it. A question with fewer than three such
     documents is not eligible. The wrong answer counts as wrong at every level, even at 0. Since
-    questions lend each other wrong answers, the whole file is better than a part of it.
+    wrong answers may be borrowed from other questions, give the whole file rather than a part.
 
     Returns:
         `MISINFORMATION_LEVELS` of each question, drawn and ordered as in `support_imbalance`; the
-        seed also draws the answers of other questions.
+        seed also decides the order in which answers of other questions are tried.
     """
     lent: dict[str, set[str]] = defaultdict(set)
     for question in questions:

@@ -92,7 +92,8 @@ METRICS: Final = (
 class Part:
     """The results of a run, or of one of its levels: every question occurs once.
 
-    A run of all methods has no experiment. The level is that of the varied answer, if any.
+    A run of all methods has no experiment. `level` is the number of documents for the varied
+    answer, if any.
     """
 
     data: str
@@ -110,7 +111,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Answers:
-    """A method on a part; with `rounds`, the conclusions of its debates after so many rounds."""
+    """A method on a part; with `rounds`, the conclusions of its debates after that many rounds."""
 
     part: Part
     method: str
@@ -152,7 +153,7 @@ class Answers:
 
 
 def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
-    """The result as if its debate had had at most `rounds` rounds (Figure 3).
+    """The result as if its debate had lasted at most `rounds` rounds (Figure 3).
 
     A debate that ended earlier stays unchanged, and so do other methods.
     """
@@ -200,7 +201,7 @@ def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[Questio
 
 
 def base_id(result: QuestionResult) -> str:
-    """The question whatever the level: its id up to the last "/" if a level is varied."""
+    """The question's id without its level: the part before the last "/" if a level is varied."""
     return result.id if result.asked.level is None else result.id.rpartition("/")[0] or result.id
 
 
@@ -221,7 +222,7 @@ def verdict(result: QuestionResult, method: str) -> Verdict | None:
 
 
 def verdict_of_question(result: QuestionResult) -> str:
-    """The verdict on MADAM-RAG, or else on the first method that was asked."""
+    """The verdict on MADAM-RAG if it was asked, otherwise on the first method that was."""
     shown = shown_methods([result])
     asked = MADAM if MADAM in shown else next(iter(shown), "")
     return verdict(result, asked) or "not asked"

@@ -79,7 +79,7 @@ class Debate(BaseModel, frozen=True):
     def after(self, rounds: int) -> Conclusion:
         """The conclusion after `rounds` rounds (1 or more), or at an earlier end.
 
-        So one debate of three rounds also gives the results of one and of two (section 6.1).
+        So a debate of three rounds also gives the results after one and two (section 6.1).
         """
         held = self.rounds[:rounds]
         aggregates = (round_.aggregate for round_ in reversed(held) if round_.aggregate is not None)
@@ -107,13 +107,13 @@ Messages = Sequence[Mapping[str, str]]
 Schema = TypeVar("Schema", bound=BaseModel)
 
 ANSWERS: Final = 8
-"""Most answers that a conclusion may hold."""
+"""Maximum number of answers in a conclusion."""
 
-# The server is told the greatest length, so that a reply ends within its tokens. A longer reply
-# from a server that ignores it stays readable.
+# The server gets the maximum length, so that a reply ends within its token limit. A longer reply
+# from a server that ignores the length stays readable.
 Short = Annotated[str, told(maxLength=100)]
 LONGEST: Final = 700
-"""Most characters of an explanation; `explained` has fewer where a reply has few tokens."""
+"""Maximum characters of an explanation; `explained` allows fewer if a reply has few tokens."""
 Explanation = Annotated[str, told(maxLength=LONGEST)]
 
 _HEADING = (
@@ -148,9 +148,9 @@ class ConclusionJson(BaseModel):
 
 @cache
 def explained(schema: type[Schema], tokens: int) -> type[Schema]:
-    """The schema with an explanation that takes 0.7 of `tokens`, so that the answer fits.
+    """The schema with an explanation of at most 0.7 of `tokens`, so that the answer fits.
 
-    A token is taken for 4 characters, as in English.
+    A token is counted as 4 characters, the average in English.
     """
     shorter = Annotated[str, told(maxLength=min(LONGEST, 4 * tokens * 7 // 10))]
     return create_model(schema.__name__, __base__=schema, explanation=(shorter, ...))
@@ -228,12 +228,12 @@ def read_agent(text: str) -> AgentReply:
 
 
 def cut_as_released(text: str) -> AgentReply:
-    """An agent's reply as the paper's released code cuts it: whatever it says, it has an answer.
+    """An agent's reply, cut as in the paper's released code, so that it always has an answer.
 
     The answer goes from the first "Answer: " to the first "Explanation"; the explanation begins
-    after the first "Explanation: ". A missing mark counts as one at place -1: an answer then begins
-    with the reply's eighth character, or lacks its last one, and an explanation begins with the
-    thirteenth.
+    after the first "Explanation: ". A missing mark counts as found at index -1: the answer then
+    begins with the reply's eighth character, or lacks the reply's last one, and the explanation
+    begins with the thirteenth.
     """
     reply = text.strip()
     answer = slice(_behind("Answer: ", reply), reply.find("Explanation"))
@@ -253,8 +253,8 @@ def read_conclusion(text: str) -> Conclusion:
 
     A reply of only "unknown", as the prompt asks for, has no answers. The list ends with its
     bracket, whatever follows. Text that is not a list of literals has an answer in each pair of
-    quotes, or on each line with a bullet; else it is one answer, since a comma may be part of it
-    ("Austin, Texas").
+    quotes, or on each line with a bullet; without these it is one answer, since a comma may be part
+    of it ("Austin, Texas").
     """
     found = _CONCLUSION.search(_SIGNS.sub("", text))
     if found is None:
@@ -288,7 +288,7 @@ def _whole_numbers(text: str) -> str:
 
 
 def _unknown(text: str) -> str:
-    """The reply if it says only "unknown" (appendix C); else an empty text."""
+    """The reply if it says only "unknown" (appendix C); otherwise an empty text."""
     bare = _bare(_SIGNS.sub("", text))
     return bare if bare.casefold() == "unknown" else ""
 

@@ -43,24 +43,25 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     The defaults are those of the paper's section 4; `presets` has those of its released code.
 
     Attributes:
-        rounds: T, the most rounds, at least 1.
+        rounds: T, the maximum number of rounds, at least 1.
         history: `aggregate` is section 4's, `agents` that of the prompt in appendix C.
         agreement: `same` is section 4's, `contained` the released code's, where every answer
             contains an empty one, and "unknown" and "not stated" differ.
-        closing: `last` is A(R^(t_end)) in section 4; `previous` saves a call.
-        replies: `text` is appendix C's. `released` uses the released code's prompts, in which
-            documents are not fenced, and cuts replies as it does; after a single round it then
-            gives no final answer, either.
-        agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
+        closing: `last` is A(R^(t_end)) in section 4; `previous` takes the conclusion of the round
+            before if the agents agree, which saves a call.
+        replies: `text` is appendix C's. `released` follows the released code: its prompts do not
+            fence documents, it cuts replies at fixed marks, and a debate of a single round has no
+            final answer.
+        agent_tokens: Maximum tokens of an agent's reply; `conclusion_tokens` is for all others.
         aggregator: Whether an aggregator takes part. Without one, the joint answer combines the
-            agents' answers (section 6.1), and they hear each other.
+            agents' answers (section 6.1), and agents read each other's replies.
     """
 
     rounds: Annotated[int, Field(ge=1), Option("T, the maximum number of rounds.", panel=PANEL)] = 3
     history: Annotated[
         History,
         Option(
-            "What agents read from the round before: the aggregator's answer (`aggregate`), or "
+            "What agents read from the previous round: the aggregator's answer (`aggregate`), or "
             "the other agents' replies (`agents`).",
             panel=PANEL,
         ),
@@ -103,7 +104,7 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
         bool,
         Option(
             "Use the settings of the paper's released code: prompts, parser, end of a debate, "
-            "128 tokens a reply; docs/differences.md lists them.",
+            "128 tokens per reply; docs/differences.md lists them.",
             name="--as-released",
             panel=PANEL,
         ),
@@ -111,7 +112,7 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
-    """Let agents debate, one per document, and compare with methods without a debate.
+    """Let agents debate, one per document, and compare this with methods without a debate.
 
     No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
     same model. Writes `madam-rag.DATASET.jsonl`, `tables/` in the layout of the paper's Table 1 and
@@ -168,7 +169,7 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
             "Seed of --sample.",
             panel=EXPERIMENT_PANEL,
             only=Only(
-                lambda options: options.sample is not None, "questions that no --sample draws"
+                lambda options: options.sample is not None, "questions not drawn by --sample"
             ),
         ),
     ] = 0

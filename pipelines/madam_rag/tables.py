@@ -89,10 +89,10 @@ RULES: Final = (
     "docs/madam-rag.md says when an answer counts as named."
 )
 COUNTED: Final = (
-    "Figures are over questions with gold answers, in all tables the same; a reply that could not "
-    "be read gives no answer, and is counted in a column of its own. Precision is over questions "
-    "with any answer; without one recall and F1 are 0. In brackets 95 % intervals: Wilson of exact "
-    "match, else t intervals."
+    "Figures in all tables are over questions with gold answers. An unreadable reply gives no "
+    "answer, and is also counted in its own column. Precision is over questions with any answer; "
+    "without an answer, recall and F1 are 0. In brackets: 95 % intervals, Wilson for exact match, "
+    "t for all others."
 )
 AGGREGATOR: Final = {MADAM: "with", WITHOUT_AGGREGATOR: "without"}
 """Debates as Figure 3 names them."""
@@ -106,8 +106,8 @@ def all_tables(
 ) -> list[Table]:
     """All tables of a run folder, including those without rows.
 
-    Results and models are by name of a run; the averages of appendix A are those of the file
-    `counted`, if it was available.
+    Results and models are keyed by run; the averages of appendix A are those of the file `counted`,
+    if it was available.
     """
     made = parts(results, model_of)
     whole = [part for part in made if part.level is None]
@@ -131,19 +131,19 @@ def methods(made: Sequence[Part]) -> Table:
         answers(made),
         name="madam_methods",
         title="Methods",
-        caption="A row is a method on a data set; figures are shares of questions, or means over "
+        caption="One row per method and data set; figures are shares of questions, or means over "
         "them.",
         columns=[DATA, MODEL, METHOD, HERE, *COUNTS, *columns(METRICS)],
         quoted=TABLE_1,
         notes=(
             RULES,
-            "By substrings a name counts wherever its letters occur: the naive rule, for "
-            "comparison.",
+            "Exact match by substrings is the naive rule, for comparison: a name counts wherever "
+            "its letters occur.",
             COUNTED,
-            "Replies are those of the model that a method took, cached ones included.",
+            "Replies per question counts the model's replies, including cached ones.",
             "The paper's rows were measured with larger models on 1,000 questions of FaithEval, "
-            "1,000 of AmbigDocs and 500 of RAMDocs; they are here for orientation. The paper "
-            "does not say when an output includes an answer.",
+            "1,000 of AmbigDocs and 500 of RAMDocs; they are for reference. The paper does not "
+            "say when an output includes an answer.",
         ),
     )
 
@@ -166,7 +166,7 @@ def comparisons(made: Sequence[Part]) -> Table:
         title="Differences between methods",
         caption="Differences by question: the first method minus the second.",
         notes=(
-            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped at "
+            "In brackets: paired 95 % t intervals. McNemar's test is exact; signs are flipped at "
             "random for F1.",
             RULES,
         ),
@@ -174,7 +174,7 @@ def comparisons(made: Sequence[Part]) -> Table:
 
 
 def rounds(made: Sequence[Part]) -> Table:
-    """Figure 3: the conclusions of debates after one round, two, three."""
+    """Figure 3: the conclusions of debates after one, two and three rounds."""
 
     def ended(row: Answers) -> int:
         held = debates_of(row.part.results, row.method)
@@ -192,8 +192,8 @@ def rounds(made: Sequence[Part]) -> Table:
         ],
         name="madam_rounds",
         title="Rounds and the aggregator",
-        caption="A row is the result of debates after at most so many rounds; of longer debates, "
-        "the conclusion by then.",
+        caption="One row per number of rounds: what debates had concluded after that many rounds, "
+        "or at an earlier end.",
         columns=[
             *(TITLE, MODEL),
             Column("aggregator", "Aggregator", lambda row: AGGREGATOR.get(row.method, row.method)),
@@ -210,10 +210,11 @@ def rounds(made: Sequence[Part]) -> Table:
             "Ended before: debates with fewer rounds, which keep their result.",
             RULES,
             COUNTED,
-            "The paper's rows are what the text on Figure 3 says; F1 without aggregator after "
-            "three rounds is the one after one and the gain of 3.62 points. The text also has a "
-            "gain of 21.10 points of exact match from one round to three without aggregator on "
-            "FaithEval, and the introduction 19 points by the aggregator and 5.30 by rounds there.",
+            "The paper's rows are from its text on Figure 3; F1 without aggregator after three "
+            "rounds is F1 after one round plus the stated gain of 3.62 points. The text also "
+            "states a gain in exact match on FaithEval of 21.10 points from one round to three, "
+            "without aggregator; the introduction states gains there of 19 points from the "
+            "aggregator and 5.30 from rounds.",
         ),
     )
 
@@ -224,8 +225,8 @@ def levels(made: Sequence[Part]) -> Table:
         answers(made),
         name="madam_levels",
         title="Imbalance and misinformation",
-        caption="A row is a method at a level: with so many documents for one of two right answers "
-        "(support), or with misinformation.",
+        caption="One row per method and level: the number of documents for one of two right "
+        "answers (support), or of documents with misinformation.",
         columns=[
             *(DATA, MODEL, EXPERIMENT),
             Column("level", "Documents", lambda row: row.part.level),
@@ -267,13 +268,13 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
             Column(
                 "distribution",
                 "Questions by number",
-                lambda row: ", ".join(f"{n:g}: {of:,}" for n, of in row.distribution.items()),
+                lambda row: ", ".join(f"{n:g}: {count:,}" for n, count in row.distribution.items()),
             ),
         ],
         notes=(
-            "In brackets the 95 % t interval.",
+            "In brackets: 95 % t intervals.",
             f"The release has {RELEASED:,} questions, sorted by the number of gold answers; "
-            "averages over a part of it need not be those of the whole.",
+            "averages over a part of it may differ from those of all.",
         ),
     )
 

@@ -139,7 +139,11 @@ def end_of(debate: Debate) -> str:
     if not debate.agreed:
         return "One round was held." if held == 1 else f"All {held} rounds were held."
     changes = any(changed(debate.rounds[-2], debate.rounds[-1]))
-    how = "each answer holds the one before" if changes else "no agent changed its answer"
+    how = (
+        "each answer contains the one before, or is contained in it"
+        if changes
+        else "no agent changed its answer"
+    )
     return f"Ended after round {held}: {how}."
 
 
@@ -186,10 +190,10 @@ def chip(answer: str | None, asked: Question) -> Chip:
 def _answers(
     answers: Sequence[str], asked: Question, given: Sequence[str] | None = None
 ) -> list[Block]:
-    """Answers as chips; those that are not among the `given` ones are marked."""
+    """Answers as chips; those not among the `given` ones of agents are marked."""
     if not answers:
         return [line(Aside("no answer"))]
-    mark = (Chip("of its own", "outline"),)
+    mark = (Chip("from no agent", "outline"),)
     items = (
         (chip(answer, asked), *(() if given is None or _among(answer, given) else mark))
         for answer in answers
@@ -211,15 +215,15 @@ def _known(asked: Question) -> Facts:
         (Chip(answer, "contradict", "✗", "wrong"),) for answer in asked.wrong
     ]
     if asked.one_answer:
-        wrong.append((Aside("every other one"),))
+        wrong.append((Aside("any other answer"),))
     rights = Fact("Right answers", tuple(right) or ((Aside("not known"),),))
-    return Facts((rights, Fact("Wrong answers", tuple(wrong) or ((Aside("none is known"),),))))
+    return Facts((rights, Fact("Wrong answers", tuple(wrong) or ((Aside("none known"),),))))
 
 
 def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
     replies = Aside(glance.count(outcome.calls, "reply", "replies"))
-    # If no right answer is known, this one has no verdict.
+    # Without a known right answer, an answer has no verdict.
     made: list[Block] = [line(*([] if worth is UNJUDGED else [worth.chip]), replies)]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
@@ -239,7 +243,7 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
         (number for number, round_ in enumerate(debate.rounds) if round_.aggregate is not None),
         default=len(debate.rounds) - 1,
     )
-    closing = "What it makes of the round" if aggregator else "What the agents answer between them"
+    closing = "Its conclusion from the round" if aggregator else "The agents' answers, combined"
     return blocks.Debate(
         name=name,
         corner="Agent and its document",
@@ -261,7 +265,7 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
             line(Aside(closing)),
         ),
         conclusions=tuple(
-            (line(Aside("Not asked: the debate closes with the round before.")),)
+            (line(Aside("Not asked: the conclusion is that of the round before.")),)
             if aggregator and round_.aggregate is None
             else _concluded(round_, asked, final=number == last and debate.problem is None)
             for number, round_ in enumerate(debate.rounds)
@@ -365,7 +369,7 @@ PAGE: Final = Page(
         Section(
             "The data",
             ("madam_statistics",),
-            "Averages over the file's questions, beside those of the paper's Figure 5.",
+            "Averages over the file's questions, beside the paper's (Figure 5).",
             lambda runs, _: number_plots(_counted(runs)[1]),
         ),
     ),

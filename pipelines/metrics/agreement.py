@@ -29,17 +29,17 @@ def stratified_share(strata: Sequence[tuple[Sequence[bool], int]]) -> Estimate |
     """
     if not strata or not all(sample for sample, _ in strata):
         return None
-    whole = sum(size for _, size in strata)
+    population = sum(size for _, size in strata)
     value = centre = variance = 0.0
     for sample, size in strata:
         holds, known, others = sum(sample), len(sample), size - len(sample)
-        value += size / whole * holds / known
-        centre += holds / whole
+        value += size / population * holds / known
+        centre += holds / population
         if others:
             drawn = known + 4 / len(strata)
             share = (holds + 2 / len(strata)) / drawn
-            centre += others / whole * share
-            variance += (others / whole) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
+            centre += others / population * share
+            variance += (others / population) ** 2 * share * (1 - share) * (1 / drawn + 1 / others)
     half = Z * sqrt(variance)
     value = min(value, 1.0)  # rounding can put it above
     low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
@@ -65,31 +65,31 @@ def stratified_kappa(strata: Mapping[str, Pairs], sizes: Mapping[str, int]) -> E
         sizes: The number of examples in each stratum.
 
     Returns:
-        None without strata, or if both raters give every example the same label. Without an
+        None without strata, or if both raters give every example the same label. There is no
         interval if all resamples are equal.
     """
     import numpy as np
 
-    every = [pair for pairs in strata.values() for pair in pairs]
-    labels = list({label: None for pair in every for label in pair})
+    all_pairs = [pair for pairs in strata.values() for pair in pairs]
+    labels = list({label: None for pair in all_pairs for label in pair})
     if len(labels) < 2:
         return None
-    whole = sum(sizes[name] for name in strata)
+    population = sum(sizes[name] for name in strata)
     place = {label: n for n, label in enumerate(labels)}
     shares = np.zeros((1, len(labels), len(labels)))
     for number, (name, pairs) in enumerate(strata.items()):
         times = np.vstack([np.ones((1, len(pairs))), redrawn(len(pairs), seed=number)])
         counts = np.zeros((len(times), len(labels), len(labels)))
         for one, other in {*pairs}:
-            alike = np.array([pair == (one, other) for pair in pairs], dtype=float)
-            counts[:, place[one], place[other]] = times @ alike
-        shares = shares + sizes[name] / whole * counts / len(pairs)
+            same = np.array([pair == (one, other) for pair in pairs], dtype=float)
+            counts[:, place[one], place[other]] = times @ same
+        shares = shares + sizes[name] / population * counts / len(pairs)
     agreed = np.trace(shares, axis1=1, axis2=2)
     chance = (np.sum(shares, axis=2) * np.sum(shares, axis=1)).sum(axis=1)
     beyond = 1 - chance
-    nothing = np.full(len(agreed), np.nan)
-    kappas = np.divide(agreed - chance, beyond, out=nothing, where=beyond > 1e-12)
-    value, n = float(kappas[0]), len(every)
+    undefined = np.full(len(agreed), np.nan)
+    kappas = np.divide(agreed - chance, beyond, out=undefined, where=beyond > 1e-12)
+    value, n = float(kappas[0]), len(all_pairs)
     if np.ptp(kappas[~np.isnan(kappas)]) < 1e-12:
         return Estimate(value, None, None, n)
     return percentile_estimate(value, kappas[1:], n)
@@ -109,8 +109,8 @@ def nominal_alpha(units: Sequence[Sequence[Hashable]]) -> Estimate | None:
     is a percentile bootstrap over units; `n` counts units.
 
     Returns:
-        None if fewer than two labels can be compared, or if all labels are the same, where expected
-        disagreement is 0.
+        None if fewer than two labels can be compared, or if all labels are the same, so that
+        expected disagreement is 0.
     """
     import numpy as np
 
@@ -120,12 +120,12 @@ def nominal_alpha(units: Sequence[Sequence[Hashable]]) -> Estimate | None:
         return None
     counts = np.array([[unit[label] for label in labels] for unit in compared])
     sizes = counts.sum(axis=1)
-    apart = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
+    disagreements = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
     times = np.vstack([np.ones((1, len(compared)), dtype=int), redrawn(len(compared))])
-    of_label = times @ counts
-    n = of_label.sum(axis=1)
-    observed = times @ apart / n
-    expected = (n**2 - (of_label**2).sum(axis=1)) / (n * (n - 1))
+    label_counts = times @ counts
+    n = label_counts.sum(axis=1)
+    observed = times @ disagreements / n
+    expected = (n**2 - (label_counts**2).sum(axis=1)) / (n * (n - 1))
     ratio = np.divide(observed, expected, out=np.full(len(times), np.nan), where=expected > 0)
     value, *_ = (1 - ratio).tolist()
     if len(compared) == 1 or value == 1:

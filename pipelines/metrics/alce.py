@@ -55,8 +55,8 @@ def str_em(answers: Sequence[Sequence[str]], output: str, *, rule: Rule = "words
     if rule == "words":
         return sum(named_answers(answers, output)) / len(answers)
     within = normalised(output)
-    had = [any(normalised(alias) in within for alias in aliases) for aliases in answers]
-    return sum(had) / len(answers)
+    matches = [any(normalised(alias) in within for alias in aliases) for aliases in answers]
+    return sum(matches) / len(answers)
 
 
 def list_items(output: str) -> list[str]:
@@ -95,9 +95,9 @@ def list_recall(
     if not gold:
         raise ValueError("recall needs a gold answer")
     said = {normalised(item) for item in items}
-    found = sum(any(normalised(alias) in said for alias in aliases) for aliases in gold)
+    matched = sum(any(normalised(alias) in said for alias in aliases) for aliases in gold)
     enough = len(gold) if most is None else min(most, len(gold))
-    return min(found, enough) / enough
+    return min(matched, enough) / enough
 
 
 def list_f1(precision: float, recall: float) -> float:
@@ -117,7 +117,7 @@ def as_scored(output: str) -> str:
 
 
 AT_MOST = 3
-"""Citations per sentence that ALCE's code scores."""
+"""Maximum number of citations per sentence that ALCE's code scores."""
 
 Supports = Callable[[tuple[str, ...], str], bool]
 """(ids of passages read together, in order; sentence) -> whether the passages entail it."""

@@ -34,7 +34,7 @@ def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15
     gaps: dict[int, list[float]] = defaultdict(list)
     for value, right in zip(confidences, correct, strict=True):
         if not 0 <= value <= 1:
-            raise ValueError(f"{value} is no probability")
+            raise ValueError(f"{value} is not a probability")
         gaps[max(0, ceil(value * bins) - 1)].append(right - value)
     if not gaps:
         return None
@@ -68,9 +68,9 @@ def brier(
     losses = []
     for row, true in zip(probabilities, gold, strict=True):
         if not 0 <= true < len(row):
-            raise ValueError(f"label {true} of {len(row)}")
+            raise ValueError(f"label {true} is outside a row of {len(row)}")
         if not all(0 <= p <= 1 for p in row) or abs(fsum(row) - 1) > 1e-3:
-            raise ValueError(f"{list(row)} is no distribution: each in [0, 1], summing to 1")
+            raise ValueError(f"{list(row)} is not a distribution: each in [0, 1], summing to 1")
         loss = fsum((p - (position == true)) ** 2 for position, p in enumerate(row))
         losses.append(min(loss, 2.0))
     return mean(losses, clusters, bounds=(0, 2))

@@ -203,8 +203,8 @@ def paired_difference(
     """
     shared = [key for key in first if key in second]
     differences = [first[key] - second[key] for key in shared]
-    named = None if clusters is None else [clusters[key] for key in shared]
-    return mean(differences, named, bounds=bounds)
+    names = None if clusters is None else [clusters[key] for key in shared]
+    return mean(differences, names, bounds=bounds)
 
 
 def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | None:

@@ -59,7 +59,7 @@ def roc_auc(
         raise ValueError(f"{len(scores)} scores, {len(positive)} labels, {len(names)} clusters")
     for score in scores:
         if not isfinite(score):
-            raise ValueError(f"{score} is no score: not finite")
+            raise ValueError(f"{score} is not a finite score")
     above = sum(map(bool, positive))
     below = len(positive) - above
     if not above or not below:
@@ -186,8 +186,8 @@ def clustered_difference(
     pairs = positives * (len(positive) - positives)
     exchanged = (_quadratic(as_first, won) - _quadratic(as_second, won)) / pairs
     extreme = np.abs(exchanged) >= abs(value) - 1e-12  # equal up to rounding
-    every = len(kept) == 2 ** len(names)
-    p = extreme.mean() if every else (1 + extreme.sum()) / (1 + len(kept))
+    exhaustive = len(kept) == 2 ** len(names)
+    p = extreme.mean() if exhaustive else (1 + extreme.sum()) / (1 + len(kept))
     return AreaDifference(difference, float(p))
 
 
@@ -287,11 +287,11 @@ def cross_validated(
     scaled = StandardScaler().fit_transform(np.asarray(features, dtype=float))
     labels = np.asarray(positive, dtype=bool)
     scores = np.empty(len(labels))
-    for taught, asked in GroupKFold(folds).split(scaled, groups=clusters):
-        if labels[taught].all() or not labels[taught].any():
+    for train, test in GroupKFold(folds).split(scaled, groups=clusters):
+        if labels[train].all() or not labels[train].any():
             return []
-        weights = LogisticRegression().fit(scaled[taught], labels[taught]).coef_[0]
-        scores[asked] = scaled[asked] @ weights
+        weights = LogisticRegression().fit(scaled[train], labels[train]).coef_[0]
+        scores[test] = scaled[test] @ weights
     return [float(score) for score in scores]
 
 
@@ -318,7 +318,9 @@ def area_error(area: float, positives: int, negatives: int) -> float:
         ValueError: The area is not in [0, 1], or a class is empty.
     """
     if not 0 <= area <= 1 or positives < 1 or negatives < 1:
-        raise ValueError(f"no area of a curve: {area} of {positives} and {negatives} examples")
+        raise ValueError(
+            f"no ROC area: {area} with {positives} positives and {negatives} negatives"
+        )
     of_positives = (positives - 1) * (area / (2 - area) - area**2)
     of_negatives = (negatives - 1) * (2 * area**2 / (1 + area) - area**2)
     square = (area * (1 - area) + of_positives + of_negatives) / (positives * negatives)

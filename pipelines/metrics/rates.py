@@ -22,7 +22,7 @@ def accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> Estimat
     None without examples; ValueError if the lengths differ.
     """
     if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
+        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} predicted ones")
     return share([one == other for one, other in zip(gold, predicted, strict=True)])
 
 
@@ -42,7 +42,7 @@ def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequenc
         ValueError: The lengths differ, `labels` has a duplicate, or a label is not in `labels`.
     """
     if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")
+        raise ValueError(f"{len(gold)} true labels, but {len(predicted)} predicted ones")
     if len(set(labels)) < len(labels):
         raise ValueError(f"a label appears twice in {list(labels)}")
     counts = Counter(zip(gold, predicted, strict=True))
@@ -90,7 +90,7 @@ def macro_f1(
     clustered (pairs with one premise), the interval is too narrow.
 
     Labels and errors are as in `confusion`. The mean, in [0, 1], is None without examples, and has
-    no interval for a single one.
+    no interval for a single example.
     """
     counts = confusion(gold, predicted, labels)
     scores = [score for score in f1_by_label(counts) if score is not None]
@@ -151,10 +151,10 @@ def clustered_f1(
 
     counts: dict[Hashable, list[int]] = {}
     for label, answer, cluster in zip(gold, said, clusters, strict=True):
-        of = counts.setdefault(cluster, [0, 0, 0])
-        of[0] += label and answer
-        of[1] += answer and not label
-        of[2] += label and not answer
+        tally = counts.setdefault(cluster, [0, 0, 0])
+        tally[0] += label and answer
+        tally[1] += answer and not label
+        tally[2] += label and not answer
     rows = list(counts.values())
     value = f1(*map(sum, zip(*rows, strict=True))) if rows else None
     if value is None:
@@ -179,10 +179,10 @@ def evidence_f1(
     Units are sentences or passages. Each gold set is sufficient alone, as in WiCE and FEVER. F1, in
     [0, 1], is None without gold evidence.
     """
-    found = set(predicted)
+    units = set(predicted)
     scores = []
     for gold in map(set, gold_sets):
         if gold:
-            hits = len(found & gold)
-            scores.append(f1(hits, len(found) - hits, len(gold) - hits) or 0.0)
+            hits = len(units & gold)
+            scores.append(f1(hits, len(units) - hits, len(gold) - hits) or 0.0)
     return max(scores, default=None)

@@ -1,10 +1,10 @@
 """Step 4 of the study, annotation: which arguments a response covers, and what it adds (NPOV, 4.1).
 
-The paper has human annotators. Here the NLI tagger is asked both ways: does the response support an
-argument (then it is covered), and do the arguments support a sentence (then it was given)? If only
-the other direction holds, an argument is covered in part, or a sentence says more than was given.
-These are ambiguous errors, as are arguments that are repeated or given to the wrong side (section
-3).
+The paper uses human annotators. Here the NLI tagger is asked both ways: does the response support
+an argument (then it is covered), and do the arguments support a sentence (then it was given)? If
+only the other direction holds, an argument is covered in part, or a sentence says more than was
+given. These are ambiguous errors, as are arguments that are repeated or attributed to the wrong
+side (section 3).
 """
 
 import re
@@ -67,7 +67,7 @@ class Reading:
             whole response.
         rests: p(an argument supports a sentence), likewise; the last row is all arguments.
         spans: Spans of the sentences that have a content word, without their speakers.
-        told_by: The side whose people say a sentence; None before any are named.
+        told_by: The side that each sentence is attributed to; None before the first attribution.
     """
 
     says: NDArray[np.floating]
@@ -102,13 +102,13 @@ def read_by(tagger: ArgumentTagger, example: NpovExample) -> Reading:
 
 
 def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -> AnnotatedExample:
-    """An example with its errors, if support of at least `limit` counts."""
+    """An example annotated with its errors; support counts if it is at least `limit`."""
     sides = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
     says, rests = read.says >= limit, read.rests >= limit
     by_sentence = says[:, :-1]
     covered = says.any(axis=1)
     given = rests.any(axis=0)
-    # If support fails one way, the other way tells whether a part holds.
+    # If support fails in one direction, the other shows whether it holds in part.
     left_out = _errors(np.asarray(covered), np.asarray(rests[:-1].any(axis=1)))
     added = _errors(np.asarray(given), np.asarray(by_sentence.any(axis=0)))
     coverage, hallucination = _worst(left_out), _worst(added)
@@ -125,7 +125,7 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
     said: dict[Side, list[Span | None]] = {side: [] for side in SIDES}
     for place, (side, _) in enumerate(sides):
         sentence = int(best[place])
-        # A sentence with two arguments does not separate their words.
+        # If a sentence covers two arguments, their words cannot be told apart.
         alone = bool(by_sentence[place].any()) and int(by_sentence[:, sentence].sum()) == 1
         said[side].append(read.spans[sentence] if alone else None)
     lengths = map(len, arguments_read(example))
@@ -140,7 +140,8 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
         example=example,
         hallucination=hallucination,
         coverage=coverage,
-        # Whole sentences and arguments; which words of a part are wrong, or confused, is unknown.
+        # Whole sentences and arguments, as it is unknown which of their words are wrong. Confused
+        # sides are not marked.
         hallucinated=tuple(
             span for span, error in zip(read.spans, added, strict=True) if error != "none"
         ),
@@ -165,8 +166,8 @@ def _worst(errors: Sequence[Error]) -> Error:
 class Agreement:
     """The threshold that agrees best with known labels, and its agreement.
 
-    `shares` are shares of examples whose label is right, full error or none, among those not called
-    ambiguous, with the threshold that is best on the other topics.
+    Of the examples not called ambiguous, `shares` gives those whose label (full error or none) is
+    right, under the threshold that is best on the other topics.
     """
 
     limit: float
@@ -176,8 +177,8 @@ class Agreement:
 def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> Agreement:
     """Choose the threshold of support on examples with known errors, all of them full.
 
-    It has the largest balanced accuracy, averaged over both kinds of errors. An ambiguous label
-    counts half: it neither finds the error nor denies it.
+    It maximises balanced accuracy, averaged over both kinds of errors. An ambiguous label counts
+    half: it neither finds the error nor denies it.
     """
     readings = [read_by(tagger, example.example) for example in known]
     topics = [example.example.topic or example.example.question for example in known]
@@ -211,7 +212,7 @@ def chosen_limit(tagger: ArgumentTagger, known: Sequence[AnnotatedExample]) -> A
 
 
 AMBIGUOUS: Final = 0.5
-"""Points for an ambiguous label, where a right one has 1 and a wrong one 0."""
+"""Points for an ambiguous label; a right label gets 1, a wrong one 0."""
 
 
 def _points(label: Error, known: Error) -> float:
@@ -234,7 +235,7 @@ def annotated(
 ) -> list[AnnotatedExample]:
     """Responses with their errors: by the tagger, or as labelled by people.
 
-    The template may fill up topics without any error-free response; see `Sizes`.
+    The template tops up topics with too few error-free responses; see `Sizes.least`.
 
     Raises:
         InputError: People's labels are missing, cannot be read, or are on other topics.
@@ -245,9 +246,9 @@ def annotated(
     labels = study.file("labels") if options.annotator == "people" else Path(options.annotator)
     if options.annotator == "people" and not labels.exists():
         raise InputError(
-            "the responses wait for people: `contested annotate "
-            f"{options.out} --kind hallucination`, then with --kind coverage; then repeat this "
-            "command"
+            "the responses still need people's labels: run `contested annotate "
+            f"{options.out} --kind hallucination`, then again with --kind coverage; then repeat "
+            "this command"
         )
     known = known_examples(options.seed) if machine else []
     study.begin(
@@ -262,12 +263,12 @@ def annotated(
         return [AnnotatedExample.model_validate_json(line) for line in lines]
     if machine:
         agreement = chosen_limit(tagger(), known)
-        told = _agreement_told(study.tagger.name, agreement)
+        note = _agreement_told(study.tagger.name, agreement)
         examples = []
         with progress("annotations", len(drawn)) as bar:
             for response in drawn:
                 if response.example is not None:
-                    with suppress(PairError):  # too long a sentence: the response is left out
+                    with suppress(PairError):  # a sentence is too long: leave the response out
                         read = read_by(tagger(), response.example)
                         examples.append(
                             annotated_by(response.id, response.example, read, agreement.limit)
@@ -276,12 +277,12 @@ def annotated(
         study.note("annotation", limit=agreement.limit)
     else:
         examples = read_annotated(labels)
-        told = f"Errors are as people labelled them in {labels.name}."
+        note = f"Errors are as people labelled them in {labels.name}."
     filled = _filled(study, examples)
-    study.tell("annotation", told, *_found(examples, filled))
-    whole = [*examples, *filled]
-    replace_text(out, "".join(f"{example.model_dump_json()}\n" for example in whole))
-    return whole
+    study.tell("annotation", note, *_found(examples, filled))
+    all_examples = [*examples, *filled]
+    replace_text(out, "".join(f"{example.model_dump_json()}\n" for example in all_examples))
+    return all_examples
 
 
 def limit_of(study: Study) -> float:
@@ -290,9 +291,9 @@ def limit_of(study: Study) -> float:
 
 
 def known_examples(seed: int) -> list[AnnotatedExample]:
-    """Responses in other words than their arguments, for bundled train and dev topics.
+    """Responses that paraphrase their arguments, on bundled train and dev topics.
 
-    Their errors are known, since they were put in.
+    Their errors are known, since they were put in deliberately.
     """
     return synthetic_examples(
         [topic for topic in procon.read(SAMPLE_TOPICS) if split_of(topic.topic) != "test"],
@@ -307,10 +308,10 @@ def _filled(study: Study, examples: Sequence[AnnotatedExample]) -> list[Annotate
     known = by_topic(examples, study.all_topics)
     filled = []
     for topic in study.all_topics:
-        right = sum(example.error_free for example in known.get(topic.topic, ()))
+        error_free = sum(example.error_free for example in known.get(topic.topic, ()))
         made = synthetic_examples(
             [topic],
-            per_topic=max(0, study.sizes.least - right),
+            per_topic=max(0, study.sizes.least - error_free),
             seed=study.options.seed,
         )
         for template in [example for example in made if example.error_free]:
@@ -326,10 +327,10 @@ def _agreement_told(tagger: str, agreement: Agreement) -> str:
         if share
     )
     return (
-        f"Errors are annotated by the tagger {tagger}, both ways, not by people: support counts "
-        f"from {agreement.limit:.2f} on. On bundled responses whose errors are known it is right "
-        f"in {shares} of those that it does not call ambiguous; the majority of the paper's "
-        "annotators in 90 % and 94 %."
+        f"Errors are annotated by the tagger {tagger}, both ways, not by people; support counts "
+        f"from {agreement.limit:.2f}. On bundled responses with known errors it is right in "
+        f"{shares} of those that it does not call ambiguous; in the paper, the majority of "
+        "annotators is right in 90 % and 94 %."
     )
 
 
@@ -339,13 +340,13 @@ def _found(found: Sequence[AnnotatedExample], filled: Sequence[AnnotatedExample]
     )
     if filled:
         yield (
-            f"{len(filled):,} topics without an error-free response have one by the template, "
-            "which the paper does not do."
+            f"{len(filled):,} topics without an error-free response get one from the template; "
+            "the paper does not do this."
         )
 
 
 def errors_in(found: Sequence[AnnotatedExample]) -> str:
-    """Numbers of examples without error, with a full one, or with only ambiguous ones; in words."""
+    """How many examples have no error, a full error, or only ambiguous errors, in words."""
     worst = Counter(
         "without error"
         if example.error_free

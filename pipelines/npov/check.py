@@ -42,9 +42,9 @@ Weigh = Callable[[str, str], Awaitable[Likelihood]]
 
 @dataclass(frozen=True)
 class Ablation:
-    """Log-probability that the words of a response lose without an argument, and sentence means.
+    """The log-probability that a response's words lose without each argument, and sentence means.
 
-    `words` are the words of each sentence; their places are in `npov_prompt` and the response.
+    `words` are the words of each sentence, at their places in `npov_prompt` plus the response.
     """
 
     words: tuple[tuple[Word, ...], ...]
@@ -53,7 +53,7 @@ class Ablation:
 
 
 def without_each(example: NpovExample) -> list[NpovExample]:
-    """The example without one argument, for each of its arguments, the pro side's first.
+    """The example with one argument left out, for each argument in turn, the pro side's first.
 
     A side whose only argument is left out stays in the prompt, empty.
     """
@@ -72,8 +72,8 @@ def log_probability_drops(
     """Log p(word | all arguments) - log p(word | all but one): (arguments, words), in nats.
 
     `whole` is the log-probability of each token of the response, (n,); `without` is the same with
-    one argument left out, (arguments, n). A word's is the sum over its tokens. Drops are negative
-    where a word becomes likelier without the argument.
+    one argument left out, (arguments, n). A word's drop is the sum over its tokens. Drops are
+    negative where a word becomes likelier without the argument.
     """
     drops = whole[None] - without
     columns = [drops[:, list(word.tokens)].sum(axis=1) for word in words]
@@ -95,8 +95,7 @@ async def ablation(example: NpovExample, weigh: Weigh) -> Ablation:
     )
     if not any(words):
         raise InputError(
-            "the response holds no word but function words, so there is nothing to check; give "
-            "content"
+            "the response has no content words, so there is nothing to check; add some"
         )
     whole, *without = (np.array(reading.logprobs) for reading in readings)
     flat = [word for sentence in words for word in sentence]
@@ -170,9 +169,9 @@ class AblationErrors(ResponseErrors, frozen=True):
     """A response, checked by leaving out each argument in turn.
 
     An error is 1 - the nats of log-probability that are lost: 1 if none are, and higher if the
-    response becomes likelier. For a word or sentence of the response it is the loss without the
-    argument that it rests on most; for an argument, the loss of the sentence that rests on it most.
-    A sentence's loss is the mean over its content words.
+    response becomes likelier. The loss of a word or sentence is that without the argument it rests
+    on most; the loss of an argument is that of the sentence that rests on it most. A sentence's
+    loss is the mean over its content words.
 
     Attributes:
         drops: `log_probability_drops` of the arguments (rows) and the response's content words.
@@ -195,11 +194,11 @@ def argument_map(
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
-    The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
-    made it a writer. Salience on the soft prompt is left out before columns are divided by their
-    sums: the paper's map has only rows for tokens of the input and of the response. Gradients are
-    taken of the response's content words alone, in about half the time; `on_progress` is told how
-    many of their tokens are done.
+    The paper takes the gradients of the model that wrote the response, with its `soft_prompt`.
+    Salience on the soft prompt is left out before columns are divided by their sums: the paper's
+    map has only rows for tokens of the input and of the response. Gradients are taken only for the
+    response's content words, which about halves the time; `on_progress` receives how many of their
+    tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for
@@ -216,12 +215,11 @@ def argument_map(
     pro, con = (words_of(encoded, prompt.spans[side]) for side in SIDES)
     response = words_of(encoded, sentence_spans(encoded))
     sides = zip(SIDES, (pro, con), strict=True)
-    given = [(f"{side} arguments hold", words) for side, words in sides if words]
-    for called, words in (*given, ("response holds", response)):
+    given = [(f"{side} arguments have", words) for side, words in sides if words]
+    for texts_have, words in (*given, ("response has", response)):
         if not any(words):
             raise InputError(
-                f"the {called} no word but function words, so there is nothing to check; "
-                "give content"
+                f"the {texts_have} no content words, so there is nothing to check; add some"
             )
     salience = decoder.salience(
         encoded,
@@ -236,9 +234,9 @@ def argument_map(
 def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max") -> ResponseErrors:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
-    They come from the example's `argument_map`. The paper scores words and responses. Arguments and
-    sentences are scored here as perspectives and responses are, to show which of them cause the
-    error.
+    `found` is the example's `argument_map`. The paper scores words and responses. Here arguments
+    are also scored, like perspectives, and sentences, like responses, to show which of them cause
+    the error.
     """
     alpha = contributions(found.values, aggregation)
     beta = attributions(found.values, aggregation)
@@ -284,8 +282,8 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
     # `ablation` refuses texts without words, and an example has arguments.
     assert errors.coverage is not None and errors.hallucination is not None  # noqa: S101
     prompt, response = npov_prompt(example), as_read(example.response)
-    of_words = _split(groundings(found.by_word.rests), found.words)
-    of_sentences = map(float, groundings(found.by_sentence.rests))
+    word_scores = _split(groundings(found.by_word.rests), found.words)
+    sentence_scores = map(float, groundings(found.by_sentence.rests))
 
     def argument(side: Side, span: Span, use: float) -> TextErrors:
         text = prompt.text[slice(*span)]
@@ -297,7 +295,7 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
             side=None,
             text=response[slice(*span)],
             words=_word_errors(words, scores, len(prompt.text) + span[0]),
-            error=1 - next(of_sentences) if words else None,  # None without words
+            error=1 - next(sentence_scores) if words else None,
         )
 
     used = map(float, uses(found.by_sentence.says))
@@ -307,7 +305,7 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
         coverage_error=errors.coverage,
         hallucination_error=errors.hallucination,
         arguments=tuple(map(argument, found.by_sentence.sides, argument_spans(prompt), used)),
-        sentences=tuple(map(sentence, spans, found.words, of_words)),
+        sentences=tuple(map(sentence, spans, found.words, word_scores)),
         drops=tuple(map(tuple, found.by_word.rests.tolist())),
     )
 
@@ -315,7 +313,7 @@ def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
 def _word_errors(
     words: Sequence[Word], scores: Iterable[float], start: int
 ) -> tuple[WordError, ...]:
-    """Errors of words in order, from their scores; the words' text begins at `start`."""
+    """Errors of words, from their scores in the same order; their text begins at `start`."""
     return tuple(
         WordError(
             text=word.text, start=word.start - start, end=word.end - start, error=1 - float(score)

@@ -66,7 +66,7 @@ def tokenised(
         if most is not None and len(ids) + reserved > most:
             raise InputError(
                 f"example {number} ({_beginning(given)}): {len(ids):,} tokens and {reserved} of "
-                f"the soft prompt, {decoder.folder.name} reads {most:,}; shorten it"
+                f"the soft prompt, but {decoder.folder.name} reads at most {most:,}; shorten it"
             )
         end = len(given) + len(target) - unasked
         stop = start + sum(first < end for first, _ in encoded.offsets[start:])
@@ -99,8 +99,8 @@ def log_probabilities(
 ) -> list["torch.Tensor"]:
     """Natural logarithms of the probabilities of the requested tokens, in one forward pass.
 
-    The model is from transformers, or `with_prompt` of `reserved` vectors. Each item gets a float32
-    per requested token, with gradients if the forward pass computes them.
+    The model is from transformers, or from `with_prompt` with `reserved` vectors. Each item gets a
+    float32 per requested token, with gradients if the forward pass computes them.
     """
     import torch
 
@@ -117,7 +117,7 @@ def log_probabilities(
         logits_to_keep=kept,
         use_cache=False,
     ).logits
-    if logits.shape[1] != len(kept):  # the model does not know how to leave out the others
+    if logits.shape[1] != len(kept):  # the model ignores `logits_to_keep`
         logits = logits[:, kept]
     values = []
     for row, item in enumerate(items):
@@ -128,7 +128,7 @@ def log_probabilities(
 
 
 def batches(items: Sequence[Tokens]) -> list[list[int]]:
-    """Which items are passed together."""
+    """Places of the items that share a forward pass, for each pass."""
     return token_budget_batches([len(item.ids) for item in items], BATCH_TOKENS)
 
 
@@ -183,11 +183,11 @@ def error_score(
     task: ErrorKind,
     soft_prompt: SoftPrompt | None = None,
 ) -> float:
-    """How likely a response has an error, in [0, 1] (NPOV, section 3.3).
+    """How likely a response is to have an error, in [0, 1] (NPOV, section 3.3).
 
-    It is the softmax over the log-probabilities of YES and NO, at NO. The log-probability of a
-    label with several tokens is the sum of theirs. If both labels are one token, the score is the
-    probability of NO given that the reply is one of the two.
+    It is the probability of NO in a softmax over the log-probabilities of YES and NO. A label with
+    several tokens has the sum of their log-probabilities. If both labels are one token, the score
+    is the probability of NO given that the reply is one of the two.
 
     The soft prompt is tuned to detect the error; None asks the model without one.
 
@@ -204,19 +204,19 @@ def error_score(
     pairs = [(classifier_prompt(example, task), f"{label}}}") for label in LABELS]
     yes, no = tokenised(decoder, pairs, reserved=reserved, unasked=1)
     values = np.concatenate(scored(asked, _together(yes, no), reserved=reserved))
-    of_yes, of_no = np.split(values.astype(np.float64), [len(yes.asked)])
+    yes_logs, no_logs = np.split(values.astype(np.float64), [len(yes.asked)])
     # The softmax over two values, written so that it does not overflow.
-    score = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
+    score = float(np.exp(-np.logaddexp(0, yes_logs.sum() - no_logs.sum())))
     if not np.isfinite(score):
         raise SalienceError(
-            f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; take fp32, "
+            f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; use fp32, "
             "or check its weights"
         )
     return score
 
 
 def _together(yes: Tokens, no: Tokens) -> list[Tokens]:
-    """One text that asks for both labels, if all but the last token of one begin the other."""
+    """One item that asks for both labels if the ids of one begin the other's; else both items."""
     longer, shorter = (yes, no) if len(yes.ids) >= len(no.ids) else (no, yes)
     if longer.ids[: len(shorter.ids)] == shorter.ids:
         return [Tokens(longer.ids, yes.asked + no.asked)]

@@ -48,7 +48,7 @@ class DecoderOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class DecoderFolder:
-    """A model on disk, not loaded yet; without a device, for the first GPU or the CPU.
+    """A model on disk, not loaded yet; without a device, it takes the first GPU or the CPU.
 
     Several devices share its layers.
     """
@@ -59,7 +59,7 @@ class DecoderFolder:
 
     @property
     def engine(self) -> str:
-        """The engine's name in `run.json`: "cuda" for any GPUs, as they compute alike."""
+        """The engine's name in `run.json`; all GPUs are "cuda", since they compute the same."""
         from importlib.metadata import version
 
         from serving.installed import torch_device
@@ -77,7 +77,7 @@ class DecoderFolder:
 
 
 def decoder_folder(options: DecoderOptions) -> DecoderFolder:
-    """The model whose gradients are taken: the profile's for salience, else its generator.
+    """The model whose gradients are taken: as named, or the profile's for salience or generator.
 
     Raises:
         ServingError: The model is missing, or no GPU has room for it.

@@ -1,4 +1,4 @@
-"""One example through detectors, down to its words, with or without a language model."""
+"""Detectors' scores for one example and its words, with or without a language model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 class WordErrors(NamedTuple):
     """A detector's errors for words of the arguments, and of the response: (words,) each.
 
-    NaN for words that it does not know.
+    NaN for words that the detector does not know.
     """
 
     given: NDArray[np.floating]
@@ -71,8 +71,8 @@ class Found:
     """A detector's scores for an example.
 
     Attributes:
-        scores: By the names of its variants.
-        words: Content words of the example; None if it does not score words.
+        scores: Scores by variant.
+        words: Content words of the example; None if the detector does not score words.
         errors: Errors of these words, by variant.
     """
 
@@ -90,12 +90,12 @@ class Encoders:
 
     @classmethod
     def of(cls, encoder: Embedder) -> "Encoders":
-        """Both with one encoder."""
+        """Both detectors, sharing one encoder."""
         return cls(BertScore(encoder), SentenceEmbeddings(encoder))
 
 
 def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovResult:
-    """A detector's scores beside the baselines without a language model; fewer without encoders.
+    """A detector's scores with those of the baselines; without encoders there are fewer baselines.
 
     Raises:
         InputError: An annotation lies outside its text.
@@ -108,17 +108,17 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
         ROUGE: rouge_errors(example),
     }
     embedded = encoders and encoders.bert_score(example)
-    alike = encoders and encoders.sentences(example)
-    if embedded and alike:
-        scores |= {BERT_SCORE: embedded.errors, EMBEDDINGS: alike.errors("least")}
+    sentence_use = encoders and encoders.sentences(example)
+    if embedded and sentence_use:
+        scores |= {BERT_SCORE: embedded.errors, EMBEDDINGS: sentence_use.errors("least")}
     scores |= found.scores
     words = found.words
     if words is None:
         return case.result(detectors=scores)
     errors = {ROUGE: rouge_of_words(example, words)}
-    if embedded and alike:
+    if embedded and sentence_use:
         errors[BERT_SCORE] = bert_score_of_words(example, words, embedded)
-        errors[EMBEDDINGS] = use_of_words(words, alike)
+        errors[EMBEDDINGS] = use_of_words(words, sentence_use)
     given, response = word_scores(annotated, words, {**errors, **(found.errors or {})})
     return case.result(detectors=scores, given=given, response=response)
 
@@ -128,8 +128,8 @@ def word_scores(
 ) -> tuple[tuple[WordScore, ...] | None, tuple[WordScore, ...] | None]:
     """Content words of arguments and response, with their labels and scores.
 
-    They stand in `npov_prompt` and the response. A word is wrong if one of its characters is (NPOV,
-    section 5.3). A side is None if its words are not annotated.
+    Their places are in `npov_prompt` plus the response. A word is wrong if one of its characters is
+    (NPOV, section 5.3). Either part is None if its words are not annotated.
 
     Raises:
         InputError: An annotation lies outside its text.
@@ -141,14 +141,16 @@ def word_scores(
         wrong = []
         for part in annotated.uncovered:
             if part.argument >= len(spans[part.side]):
-                raise InputError(f"'{annotated.id}': there is no {part.side} {part.argument}")
+                raise InputError(
+                    f"'{annotated.id}': there is no {part.side} argument {part.argument}"
+                )
             start = spans[part.side][part.argument][0]
             wrong.append((start + part.span[0], start + part.span[1]))
-        by_name = {name: of_detector.given for name, of_detector in errors.items()}
+        by_name = {name: detected.given for name, detected in errors.items()}
         given = _scored(words.given, wrong, by_name)
     if annotated.hallucinated is not None:
         wrong = [(base + start, base + end) for start, end in annotated.hallucinated]
-        by_name = {name: of_detector.response for name, of_detector in errors.items()}
+        by_name = {name: detected.response for name, detected in errors.items()}
         response = _scored(words.response, wrong, by_name)
     return given, response
 
@@ -172,39 +174,39 @@ def _scored(
 
 
 def rouge_of_words(example: NpovExample, words: Words) -> WordErrors:
-    """1 if the other side lacks a word's stem, else 0."""
-    said = set(stems(example.response))
-    told = {
+    """1 for words of arguments whose stem the response lacks, and vice versa; else 0."""
+    in_response = set(stems(example.response))
+    in_arguments = {
         stem for side in SIDES for argument in example.arguments(side) for stem in stems(argument)
     }
 
     def lacking(texts: Sequence[Sequence[Word]], other: set[str]) -> NDArray[np.floating]:
         return np.array([stem(word.text) not in other for text in texts for word in text], float)
 
-    return WordErrors(lacking(words.given, said), lacking(words.response, told))
+    return WordErrors(lacking(words.given, in_response), lacking(words.response, in_arguments))
 
 
 def bert_score_of_words(example: NpovExample, words: Words, embedded: Embedded) -> WordErrors:
-    """1 - the cosine with the other side's most similar token; an encoder may not know a word."""
+    """1 - the cosine with the most similar token of the other part; NaN if the encoder has none."""
     prompt = npov_prompt(example)
     starts = [start for side in SIDES for start, _ in prompt.spans[side]]
     texts = [text for side in embedded.given for text in side]
     known: dict[int, float] = {}
-    for begins, text in zip(starts, texts, strict=True):
+    for start, text in zip(starts, texts, strict=True):
         for word, error in zip(text, word_errors(text, embedded.response), strict=True):
-            known[begins + word.start] = error
+            known[start + word.start] = error
     given = [word for text in texts for word in text]
     for word, error in zip(embedded.response, word_errors(embedded.response, given), strict=True):
         known[len(prompt.text) + word.start] = error
 
-    def of(side: Sequence[Sequence[Word]]) -> NDArray[np.floating]:
+    def errors_of(side: Sequence[Sequence[Word]]) -> NDArray[np.floating]:
         return np.array([known.get(word.start, np.nan) for text in side for word in text], float)
 
-    return WordErrors(of(words.given), of(words.response))
+    return WordErrors(errors_of(words.given), errors_of(words.response))
 
 
 def use_of_words(words: Words, use: Use) -> WordErrors:
-    """The errors of arguments and sentences, given to all of their words."""
+    """Gives every word the error of its argument or sentence."""
     return WordErrors(
         _repeated(words.given, 1 - uses(use.says)),
         _repeated(words.response, 1 - groundings(use.rests)),
@@ -256,7 +258,7 @@ def by_salience(
 ) -> Found:
     """Salience under every aggregation, for an example and its words.
 
-    With a soft prompt, salience is that of the response generator that it makes of the model.
+    With a soft prompt, it is the salience of the response generator that was tuned.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is for

@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
     Attributes:
         name: Name of the run unless the user gives one.
-        config: Everything that decides results besides the examples, for `run.json`.
+        config: Everything except the examples that decides results, for `run.json`.
         find: Scores an example.
         side_by_side: Examples at a time; 1 if one takes the whole machine.
     """
@@ -132,7 +132,7 @@ TRAINING: Final = (
     Training("dev", True, True, True, False),
     Training("org", True, True, True, True),
 )
-"""Training sets: template responses alone, then with annotated ones; each adds one thing."""
+"""Training sets: template responses, then annotated ones instead; each set after adds one thing."""
 
 HELD_BACK: Final = 5
 """One in this many train and dev topics is held out for validation."""
@@ -161,9 +161,9 @@ def tuned_classifiers(
     for training in TRAINING:
         files: list[Path] = []
         for kind in KINDS:
-            both = [
+            train_and_dev = [
                 lessons(
-                    some,
+                    topics,
                     kind,
                     per_topic=0 if training.annotated or people else study.sizes.template,
                     seed=study.options.seed,
@@ -171,11 +171,11 @@ def tuned_classifiers(
                     annotated=annotated if training.annotated else people,
                     organic_errors=training.organic_errors,
                 )
-                for some in divided(study, training)
+                for topics in divided(study, training)
             ]
-            if all(both):
+            if all(train_and_dev):
                 name = f"{kind}-{training.name}"
-                tuned(study, name, kind, *both, model=model)
+                tuned(study, name, kind, *train_and_dev, model=model)
                 files.append(study.prompt(name))
         if len(files) == len(KINDS):
             made[training.name] = files
@@ -189,13 +189,13 @@ async def detected(
 ) -> None:
     """Score the test sets with every detector, as runs of `contested run npov`."""
     options = study.options
-    called = (options.model and Path(options.model).name) or study.model.model.name
+    model = (options.model and Path(options.model).name) or study.model.model.name
     writer = [study.prompt("response")] if soft else []
     await _run(study, "tagger", "tagger", [], "tagger")
-    await _run(study, "salience", f"{called}-generator", writer, *_GRADIENTS)
-    await _run(study, "ablation", f"{called}-ablation", [], *_SERVED)
+    await _run(study, "salience", f"{model}-generator", writer, *_GRADIENTS)
+    await _run(study, "ablation", f"{model}-ablation", [], *_SERVED)
     for name, files in classifiers.items():
-        await _run(study, "classifier", f"{called}-{name}", files, *_GRADIENTS)
+        await _run(study, "classifier", f"{model}-{name}", files, *_GRADIENTS)
 
 
 _GRADIENTS: Final = ("model", "precision", "device")

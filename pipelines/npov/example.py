@@ -8,11 +8,11 @@ A file of annotated responses has one JSON object per line: the fields of an exa
     hallucinated               quotes of parts of the response that rest on no argument
     uncovered                  quotes of parts of arguments that are missing from the response
     said                       quotes from the response for each argument, by side and in order;
-                               null for an argument that is missing: {"pro": ["it is cheap"], ...};
-                               tells which words are wrong if an argument is taken away
+                               null for a missing argument: {"pro": ["it is cheap"], ...}; shows
+                               which words become wrong if an argument is taken away
     votes                      if several people annotated it, their labels by name:
                                {"ann": {"hallucination": "none", "coverage": "full"}, ...}; the
-                               line's labels are the truth, which votes are compared with
+                               labels above are the truth that votes are compared with
 
 A quote must occur exactly once in the response or the arguments; only white space may differ.
 Lines without quotes are used to evaluate whole responses, but not words.
@@ -59,10 +59,10 @@ class Debate(BaseModel, frozen=True, extra="forbid"):
 
 
 class Perspectives(Debate):
-    """A question to answer and its arguments, as many for either side.
+    """A question to answer, and equally many arguments on both sides.
 
-    The question is the topic's own: pro and con are for and against its proposal, which a query in
-    other words may put the other way round.
+    The question is the topic's, not the user's query: pro and con are for and against its proposal,
+    which a differently worded query may reverse.
     """
 
     topic: Text
@@ -71,7 +71,7 @@ class Perspectives(Debate):
 
 
 class NpovExample(Debate):
-    """A query-response pair (NPOV, section 2.1); the response is without its opening sentence."""
+    """A query-response pair (NPOV, section 2.1); the response excludes its opening sentence."""
 
     response: Text
     topic: Text | None = None
@@ -149,7 +149,7 @@ def input_text(given: NpovExample | Perspectives) -> str:
 def response_pair(example: NpovExample) -> tuple[str, str]:
     """Input and target sequence of figure 3, to tune a response generator on.
 
-    The opening sentence is the target's, as in the figure; `npov_prompt` continues it.
+    As in the figure, the target begins with the opening sentence, which `npov_prompt` includes.
     """
     given = input_text(example)
     opening = npov_prompt(example).text.removeprefix(given)
@@ -174,7 +174,7 @@ def _input_sequence(given: NpovExample | Perspectives) -> tuple[str, Spans]:
 
 
 def unbraced(text: str) -> str:
-    """A text for use within braces: white space normalised, its own braces made parentheses."""
+    """A text for use within braces: white space normalised, braces turned into parentheses."""
     return as_read(text).translate(_UNBRACED)
 
 
@@ -247,9 +247,9 @@ class Vote(BaseModel, frozen=True, extra="forbid"):
 
 
 class Omission(BaseModel, frozen=True):
-    """A part of an argument, the n-th of a side from 0, that is missing from the response.
+    """A part of an argument that is missing from the response.
 
-    The span is in the argument as a model reads it.
+    `argument` counts from 0 within the side. The span is in the argument as a model reads it.
     """
 
     side: Side
@@ -261,7 +261,7 @@ class AnnotatedExample(BaseModel, frozen=True):
     """An example with known errors.
 
     Attributes:
-        source: The `id` of the example without error that it was made from; otherwise its own.
+        source: The `id` of the error-free example that it was made from, or its own `id`.
         hallucination: Whether the response has an argument that is not given.
         coverage: Whether a given argument is missing from the response.
         hallucinated: Spans of the response as a model reads it; None if words are not annotated.
@@ -371,7 +371,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
 
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
-    """The text with a quote, and its span; ValueError unless it occurs exactly once."""
+    """The number of the text with a quote, and its span; ValueError unless it occurs just once."""
     places = [
         (number, start)
         for number, text in enumerate(texts)

@@ -1,4 +1,4 @@
-"""Detectors over test sets, in a run folder that may hold those of several models."""
+"""Detectors run over test sets, in a run folder that may hold runs of several models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -32,7 +32,7 @@ _PROMPTED: Final[Mapping[str, "tuple[Task, ...]"]] = {
     "salience": ("response",),
     "classifier": KINDS,
 }
-"""Detectors that use soft prompts, and the tasks that these were tuned for."""
+"""Detectors that use soft prompts, and the tasks that the prompts must be tuned for."""
 
 
 def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
@@ -47,17 +47,17 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
-    every = read_cases(options.data)
+    all_cases = read_cases(options.data)
     prompts = soft_prompt.opened(
         options.soft_prompt or (),
         _PROMPTED.get(options.detector, ()),
-        (case.annotated.example for case in every),
+        (case.annotated.example for case in all_cases),
     )
-    cases = limited(every, options.limit)
+    cases = limited(all_cases, options.limit)
     remarks = []
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
-            "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
+            "the paper takes gradients of its prompt-tuned generator; to do so, give --soft-prompt"
         )
 
     def work(models: Models) -> Sequence[Work[Case, NpovResult]]:
@@ -119,9 +119,10 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
 
 
 def cost(case: Case, detector: str) -> Cost:
-    """Cost of the ablation: a call for the example and one without each of its arguments.
+    """What a detector asks of models.
 
-    The tagger compares each argument with each sentence, both ways. Other detectors ask no server.
+    The ablation makes a call for the example and one without each of its arguments. The tagger
+    compares each argument with each sentence, both ways. Other detectors ask no server.
     """
     from pipelines.npov.check import without_each
 
@@ -148,7 +149,7 @@ def _refuse_unused(options: NpovOptions) -> None:
 
 
 def _needs(options: NpovOptions) -> Needs:
-    """The served model of ablation, or the tagger; a decoder is loaded separately."""
+    """The served model for ablation, or the tagger; a decoder is loaded separately."""
     named = f"--detector {options.detector}"
     if options.detector == "ablation":
         return Needs(role="generator", untagged=named)
@@ -187,7 +188,7 @@ def as_shown(example: NpovExample) -> tuple[tuple[str, str], ...]:
 
 
 def _labelling(kind: ErrorKind, asked: str, whole: str) -> Labelling[NpovResult]:
-    ambiguous = "in part, or an argument is repeated or given to the other side"
+    ambiguous = "in part, or an argument is repeated or attributed to the other side"
     labels = {"none": "no", "full": whole, "ambiguous": ambiguous}
     return Labelling(asked, "responses", labels, _labelled(kind))
 
@@ -195,7 +196,7 @@ def _labelling(kind: ErrorKind, asked: str, whole: str) -> Labelling[NpovResult]
 LABELLINGS: Final = {
     "hallucination": _labelling(
         "hallucination",
-        "Does the response say an argument that was not given?",
+        "Does the response make an argument that was not given?",
         "yes, a whole argument",
     ),
     "coverage": _labelling(

@@ -29,17 +29,17 @@ if TYPE_CHECKING:  # torch
 
 
 def tuned_generator(study: Study) -> SoftPrompt | None:
-    """A soft prompt that writes responses, the best on dev; None if a prompt instructs the model.
+    """A soft prompt that writes responses, the best on dev; None if a written prompt is used.
 
-    It learns from people's responses to train topics, else from those of a template.
+    It learns from people's responses to train topics, or from template responses if there are none.
     """
     options, size = study.options, study.sizes
     if options.generator == "prompt":
         study.begin("generator", prompt=respond_prompt().digest, model=study.model.model.digest)
         study.tell(
             "generator",
-            f"Responses are by {study.model.model.name}, told by a prompt; the paper's generator "
-            "is tuned.",
+            f"Responses are written by {study.model.model.name} from a prompt; the paper's "
+            "generator is tuned.",
         )
         return None
     people = peoples_responses(study)
@@ -54,13 +54,13 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         for split in ("train", "dev")
     )
     prompt = tuned(study, "response", "response", learned, watched, model=study.model.load)
-    source = "of people" if people else "by a template (the paper: 80 of people)"
+    source = "by people" if people else "by a template (the paper: 80 by people)"
     study.tell(
         "generator",
         f"Generator: {study.model.model.name} with a soft prompt of {prompt.settings.tokens} "
-        f"tokens, tuned on {len(learned):,} responses {source}, the best of dev after "
+        f"tokens, tuned on {len(learned):,} responses {source}, the best on dev after "
         f"{prompt.step:,} of {prompt.settings.steps:,} updates of {prompt.settings.batch:,} "
-        "examples; the paper tunes LaMDA 64B by 20,000 updates of 16.",
+        "examples; the paper tunes LaMDA 64B with 20,000 updates of 16.",
     )
     return prompt
 
@@ -72,7 +72,7 @@ def peoples_responses(study: Study) -> Mapping[str, Sequence[AnnotatedExample]]:
 
 
 Origin = Literal["by template", "annotated", "synthetic errors", "organic errors"]
-"""A response without error, by a template or annotated; or an error, put in or organic."""
+"""An error-free response, by a template or annotated; or an error, synthetic or organic."""
 
 TEMPLATE = "template/"
 """Prefix of the ids of template responses among annotated ones."""
@@ -112,8 +112,8 @@ def lessons(
         paraphrase: Puts arguments in other words; annotated examples whose arguments all have
             paraphrases are repeated with them (NPOV, section 4.1).
         annotated: Responses by topic, from `by_topic`.
-        organic_errors: Whether organic errors of responses are learned besides synthetic ones, the
-            paper's "+Org".
+        organic_errors: Whether organic errors of responses are learned as well as synthetic ones,
+            the paper's "+Org".
     """
     made: list[Lesson] = []
     for topic in topics:
@@ -129,9 +129,9 @@ def lessons(
             if not example.error_free:
                 made += [Lesson(subject, example, "organic errors")] if organic_errors else []
                 continue
-            right: Origin = "by template" if example.id.startswith(TEMPLATE) else "annotated"
+            base: Origin = "by template" if example.id.startswith(TEMPLATE) else "annotated"
             for member, reworded in family(example, topic, draw, paraphrase):
-                origin = right if member.error_free else "synthetic errors"
+                origin = base if member.error_free else "synthetic errors"
                 made.append(Lesson(subject, member, origin, reworded))
     return [lesson for lesson in made if _teaches(lesson.annotated, task)]
 
@@ -145,7 +145,7 @@ def tuned(
     *,
     model: "Callable[[], Decoder]",
 ) -> SoftPrompt:
-    """A soft prompt from `prompts/`, tuned as far as it is unfinished; `model` loads its model."""
+    """A soft prompt from `prompts/`, tuned first if it is unfinished; `model` loads its model."""
     options, size = study.options, study.sizes
     if size.watched is not None and size.watched < len(watched):
         watched = Random(options.seed).sample(watched, size.watched)  # noqa: S311  (no secret)
@@ -181,7 +181,7 @@ def tuned(
             on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
         )
     if task == "response":
-        gc.collect()  # the server, which is next, needs the model's memory
+        gc.collect()  # the server that starts next needs the model's memory
     return prompt
 
 
@@ -189,10 +189,10 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
     """Input and target texts."""
     if task == "response":
         return [response_pair(lesson.annotated.example) for lesson in learned]
-    wrong = [
+    labelled = [
         (lesson.annotated.example, lesson.annotated.error(task) == "full") for lesson in learned
     ]
-    return classifier_pairs(wrong, task)
+    return classifier_pairs(labelled, task)
 
 
 def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:

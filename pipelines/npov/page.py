@@ -104,13 +104,13 @@ def _problems(result: NpovResult) -> Iterator[Problem]:
 
 
 FIGURE_2: Final = "figure-2.png"
-"""The map that a study draws."""
+"""File of the map that a study draws."""
 
 
 def _figure_2(path: Path) -> Iterator[Markup]:
     if path.exists():
         data = b64encode(read_bytes(path)).decode()
-        alt = "Figure 2: words of the arguments down, of the response across; dark is salient"
+        alt = "Figure 2: words of arguments down, of the response across; darker is more salient"
         yield Markup('<img src="data:image/png;base64,{}" alt="{}">').format(data, alt)
 
 

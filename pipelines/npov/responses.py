@@ -38,7 +38,7 @@ from serving.embeddings import embed
 from serving.tokens import Message
 
 REPLY_TOKENS = 512
-"""Most tokens of a reply to up to eight arguments; further ones add `TOKENS_PER_ARGUMENT`."""
+"""Most tokens of a reply to eight arguments or fewer; any more add `TOKENS_PER_ARGUMENT` each."""
 
 TOKENS_PER_ARGUMENT = 64
 
@@ -122,20 +122,20 @@ async def respond(
     """
     arguments = len(given.pro) + len(given.con)
     room = max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments) if most is None else most
-    drawn = Sampling(room, temperature, seed)
+    sampling = Sampling(room, temperature, seed)
     if isinstance(writer, ChatWriter):
-        reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
+        reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, sampling)
         if reply.value is None:
             return Response(None, reply.problem, reply.raw)
         return _response(given, reply.value.opening, reply.value.response, reply.raw)
     completion = await writer.client.complete_embeddings(
-        input_vectors(given, writer), drawn, pattern=PATTERN
+        input_vectors(given, writer), sampling, pattern=PATTERN
     )
     match = _REPLY.match(completion.text)
     if match is None:
-        cut = "" if completion.finished else f" (cut after {drawn.max_tokens} tokens)"
-        began = schemas.how_it_begins(completion.text)
-        problem = f"not an opening and a response in curly braces{cut}; {began}"
+        cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"
+        beginning = schemas.how_it_begins(completion.text)
+        problem = f"not an opening and a response in curly braces{cut}; {beginning}"
         return Response(None, problem, completion.text)
     return _response(given, match[1], match[2], completion.text)
 
@@ -169,17 +169,17 @@ def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.f
     text = embed(writer.folder, ids, dtype=writer.dtype)
     if writer.vectors.shape[1] != text.shape[1]:
         raise InputError(
-            f"the soft prompt has vectors of {writer.vectors.shape[1]} numbers, {name} reads "
-            f"{text.shape[1]}; it was tuned for another model"
+            f"the soft prompt has vectors of {writer.vectors.shape[1]} numbers, but {name} "
+            f"reads {text.shape[1]}; it was tuned for another model"
         )
     return np.concatenate([writer.vectors.astype(np.float32), text])
 
 
 def _response(given: Perspectives, opening: str, response: str, raw: str) -> Response:
-    """An example, unless the opening or the response is empty of words."""
+    """The response, or a problem if it or its opening has no words."""
     for name, text in (("opening", opening), ("response", response)):
         if not re.search(r"\w", text):
-            return Response(None, f"the {name} holds no word", raw)
+            return Response(None, f"the {name} has no words", raw)
     texts = {"opening": unbraced(opening), "response": unbraced(response)}
     return Response(NpovExample(**given.model_dump(), **texts))
 
@@ -204,8 +204,8 @@ async def opened_writer(
     if soft is not None:
         if folder is None:
             raise InputError(
-                "a soft prompt needs the folder of the model on this machine, for the embeddings "
-                "of its input; the server at --endpoint serves one from elsewhere"
+                "a soft prompt needs the model's folder on this machine, to embed its input; the "
+                "server at --endpoint serves a model from elsewhere"
             )
         soft.check("response", model=folder.digest)
     async with connect(
@@ -234,14 +234,14 @@ class Drawn(BaseModel, frozen=True):
 
 
 BOTH_TEMPERATURES: Final = 3
-"""The first draws of a topic, which get two responses each."""
+"""How many of a topic's first draws get two responses each."""
 
 
 def draws(topics: Sequence[Topic], most: int, seed: int) -> list[Drawn]:
     """Up to `most` distinct draws of arguments for each topic (NPOV, section 4.1).
 
-    They have one, two, three arguments a side, in turn, as far as the topic has them. The first
-    three are answered at the temperatures 0.0 and 0.7, others at 0.7.
+    They take turns at one, two and three arguments per side, as far as the topic has them. The
+    first three are answered at temperatures 0.0 and 0.7, the others at 0.7.
     """
     drawn = []
     for topic in topics:
@@ -310,9 +310,14 @@ async def responses(study: Study, writer: Writer) -> list[Drawn]:
 
 def _writer_config(study: Study, writer: Writer) -> dict[str, Any]:
     identity = writer.client.model
-    told = (
+    instructed_by = (
         {"prompt": writer.prompt.digest}
         if isinstance(writer, ChatWriter)
         else {"soft_prompt": digest(study.prompt("response"))}
     )
-    return {"name": identity.name, "digest": identity.digest, "engine": identity.engine, **told}
+    return {
+        "name": identity.name,
+        "digest": identity.digest,
+        "engine": identity.engine,
+        **instructed_by,
+    }

@@ -28,7 +28,7 @@ CLASSIFIER = "classifier"
 ABLATION = "ablation, least"
 SUPPORT = "tagger's support, mean"
 RELEVANCE = "tagger's relevance, least"
-"""With the pool (see `similarity.Pool`) that had the larger areas on training and development
+"""These use the pool (see `similarity.Pool`) with the larger areas on training and development
 topics."""
 
 BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, EMBEDDINGS)
@@ -43,7 +43,8 @@ def salience_detector(aggregation: Aggregation) -> str:
 class ErrorScores(BaseModel, frozen=True):
     """A detector's scores for the two errors; higher means likelier.
 
-    A hallucination was added, a coverage error was left out; None if the detector cannot say.
+    A hallucination is something added, a coverage error something left out. None if the detector
+    cannot say.
     """
 
     hallucination: float | None = None
@@ -65,10 +66,10 @@ class WordScore(BaseModel, frozen=True):
 
 
 class NpovResult(BaseModel, frozen=True):
-    """One example of a test set, "SET/EXAMPLE", scored; or the reason why it could not be.
+    """A scored example of a test set, with the id "SET/EXAMPLE"; or the reason why it failed.
 
     Attributes:
-        source: The id of the example without error that it was made from.
+        source: The id of the error-free example that it was made from, or its own id.
         hallucination, coverage: The known labels.
         topic: Topic of its question, by which intervals are clustered.
         votes: Labels by annotator name, if there are several.
@@ -115,12 +116,12 @@ ORGANIC = "organic"
 
 @dataclass(frozen=True)
 class Slice:
-    """Examples of a set without error, and those with one kind (NPOV, section 4.3).
+    """A set's error-free examples, and those whose error has one label (NPOV, section 4.3).
 
     Attributes:
         title: Its name in the paper.
         test_set: The set.
-        errors: Labels that count as errors; examples with others are left out.
+        errors: The label that counts as an error; examples with the other one are left out.
     """
 
     title: str
@@ -181,32 +182,32 @@ Figure = tuple[Estimate | None, int | None]
 SALIENCE = salience_detector("max")
 
 OF_RUNS = (SALIENCE, ABLATION, SUPPORT, RELEVANCE, CLASSIFIER)
-"""Detectors of a run that tables show beside others."""
+"""Detectors of runs that the main tables show."""
 
 
 @dataclass(frozen=True)
 class Detector:
-    """A detector of a run, named as in results; baselines have no run, being the same in all."""
+    """A detector of a run, named as in results; baselines have no run, since all share them."""
 
     run: str | None
     name: str
 
     @property
     def title(self) -> str:
-        """For people: "salience, max (smollm2-135m-instruct)"."""
+        """Its name in tables: "salience, max (smollm2-135m-instruct)"."""
         return f"{self.name} ({self.run})" if self.run else self.name
 
 
 def detectors(results: Results) -> list[Detector]:
     """Baselines, then the detectors in `OF_RUNS` of every run."""
     by_run = {
-        run: {name for result in of_run for name in result.detectors}
-        for run, of_run in results.items()
+        run: {name for result in run_results for name in result.detectors}
+        for run, run_results in results.items()
     }
-    every = {name for named in by_run.values() for name in named}
-    listed = [Detector(None, name) for name in BASELINES if name in every]
-    for run, named in by_run.items():
-        listed += [Detector(run, name) for name in OF_RUNS if name in named]
+    known = {name for names in by_run.values() for name in names}
+    listed = [Detector(None, name) for name in BASELINES if name in known]
+    for run, names in by_run.items():
+        listed += [Detector(run, name) for name in OF_RUNS if name in names]
     return listed
 
 
@@ -239,7 +240,7 @@ def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -
 def won(
     results: Results, part: Slice, kind: ErrorKind, detector: Detector
 ) -> list[tuple[NpovResult, float]]:
-    """Errors with 1 if they score higher than the example they came from, 0.5 in a tie, else 0."""
+    """Each error with 1 if it scores higher than its error-free source, 0.5 in a tie, else 0."""
     known = {result.id: result for result in _examples(results, part, detector)}
     outcomes = []
     for result in known.values():
@@ -272,13 +273,13 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
 def _examples(
     results: Results, part: Slice, detector: Detector, words: ErrorKind | None = None
 ) -> Iterator[NpovResult]:
-    """A slice's results with a detector's score; for baselines over all runs, each example once.
+    """A slice's results that a detector scored; for baselines, of all runs, each example once.
 
     With `words`, only results with words that can be such an error.
     """
     seen = set()
-    for run, of_run in results.items():
-        for result in of_run if detector.run in (None, run) else ():
+    for run, run_results in results.items():
+        for result in run_results if detector.run in (None, run) else ():
             known = words is None or result.words(words) is not None
             scored = result.status == "scored" and known and detector.name in result.detectors
             if scored and part.has(result) and result.id not in seen:
@@ -289,7 +290,7 @@ def _examples(
 def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
     def values(results: Sequence[NpovResult], detector: str) -> Values:
         outcomes = (won({"": results}, part, kind, Detector(None, detector)) for part in SLICES)
-        return {result.id: value for of_slice in outcomes for result, value in of_slice}
+        return {result.id: value for slice_outcomes in outcomes for result, value in slice_outcomes}
 
     return values
 
@@ -297,7 +298,7 @@ def _ranked(kind: ErrorKind) -> Callable[[Sequence[NpovResult], str], Values]:
 METRICS: Final = tuple(
     Metric(
         kind,
-        f"Ranked above what it was made from: {kind}",
+        f"Ranked above its error-free source: {kind}",
         _ranked(kind),
         {detector: detector for detector in OF_RUNS},
     )

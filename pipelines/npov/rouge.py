@@ -13,8 +13,8 @@ from salience.words import STOP_WORDS, word_pattern
 def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
     """Share of a reference's words that a text has, counted with repetition (ROUGE-1 recall).
 
-    Words may be stems. With the two exchanged this is ROUGE-1 precision: the share of the text's
-    words that the reference has. It is in [0, 1]; None without a reference word.
+    Words may be stems. Swapping the two gives ROUGE-1 precision: the share of the text's words that
+    the reference has. It is in [0, 1]; None if the reference has no words.
     """
     if not reference:
         return None
@@ -42,10 +42,10 @@ def count_errors(example: NpovExample) -> ErrorScores:
 
 
 def side_errors(example: NpovExample) -> ErrorScores:
-    """How many more arguments one side is given than the other; more makes both errors likelier.
+    """How many more arguments one side has than the other, as the score of both errors.
 
-    The paper's responses have as many of either side (NPOV, footnote 3), so that an error put into
-    the given arguments makes sides unequal.
+    The paper's responses have equally many on both sides (NPOV, footnote 3), so an error put into
+    the given arguments makes the sides unequal.
     """
     pro, con = (len(example.arguments(side)) for side in SIDES)
     return ErrorScores(hallucination=abs(pro - con), coverage=abs(pro - con))
@@ -54,10 +54,10 @@ def side_errors(example: NpovExample) -> ErrorScores:
 def rouge_errors(example: NpovExample) -> ErrorScores:
     """ROUGE-1 between arguments and response (NPOV, section 3.1).
 
-    Words are split at white space and punctuation, stop words are dropped, the rest is stemmed.
-    The coverage error is 1 - recall of the perspective that is covered less, since both must be
-    covered; None if no perspective has a content word. The hallucination error is 1 - precision;
-    None if the response has no content word.
+    Words are split at white space and punctuation, stop words are dropped, and the rest are
+    stemmed. The coverage error is 1 - recall of the perspective that is covered less, since both
+    must be covered; None if no perspective has a content word. The hallucination error is 1 -
+    precision; None if the response has no content word.
     """
     response = stems(example.response)
     perspectives = [

@@ -82,9 +82,8 @@ async def paraphrased_arguments(
 ) -> Reword:
     """Put all arguments in other words, for error-free responses (NPOV, section 4.1, stage 3).
 
-    Arguments are reworded, responses stay. People's paraphrases are used if they exist; for other
-    arguments the model is asked, and its reply is accepted only if tagger and numbers agree both
-    ways.
+    Arguments are reworded; responses stay as they are. Known paraphrases are used; for other
+    arguments the model is asked, and its reply is accepted only if `same_meaning` holds.
     """
     options = study.options
     given = options.paraphrases
@@ -125,9 +124,9 @@ async def paraphrased_arguments(
     study.tell(
         "reworded",
         f"Paraphrased arguments: {len(wanted.keys() & known.keys()):,} of {len(wanted):,} by "
-        f"people, {len(made):,} by {client.model.name}, of {len(unknown):,} that it was asked for; "
-        "kept are those with the same numbers that the tagger supports both ways. The paper takes "
-        "QuillBot, and people check.",
+        f"people, {len(made):,} by {client.model.name}, of {len(unknown):,} that it was asked for. "
+        "A model's paraphrase is kept if it has the same numbers and the tagger supports it both "
+        "ways. The paper uses QuillBot, checked by people.",
     )
     return rewording(known | made)
 
@@ -135,8 +134,8 @@ async def paraphrased_arguments(
 def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) -> list[Case]:
     """Organic responses to test topics, and error-free ones with synthetic errors (section 4.3).
 
-    Topics alternate, and labels of organic responses, so that the first examples of a set cover
-    many.
+    Topics alternate, as do labels of organic responses, so that the first examples of a set cover
+    many of both.
     """
     out = study.file("cases")
     by_name = by_topic(found, study.all_topics)
@@ -166,8 +165,8 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
         "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
     )
     limit = study.sizes.limit
-    measured = "all" if limit is None else f"the first {limit:,} of each, not all as in the paper"
-    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}; measured are {measured}.")
+    measured = "all" if limit is None else f"the first {limit:,} of each (the paper: all)"
+    study.tell("sets", f"Test sets: {', '.join(sizes_of(cases))}; measured: {measured}.")
     write_cases(out, cases)
     return cases
 
@@ -191,7 +190,7 @@ _CASE = TypeAdapter(Case)
 
 
 def write_cases(path: Path, cases: Sequence[Case]) -> None:
-    """Write test sets, one example a line, for `read_cases`."""
+    """Write test sets, one example per line, for `read_cases`."""
     replace_text(path, "".join(f"{_CASE.dump_json(case).decode()}\n" for case in cases))
 
 
@@ -210,7 +209,7 @@ def read_cases(path: Path) -> list[Case]:
             cases.append(_CASE.validate_json(line))
         except ValidationError as error:
             raise InputError(
-                f"{path}:{number}: not an example of a test set; name study.cases.jsonl of a study"
+                f"{path}:{number}: not an example of a test set; name a study's study.cases.jsonl"
             ) from error
     return cases
 

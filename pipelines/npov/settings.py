@@ -99,8 +99,8 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     soft_prompt: Annotated[
         list[Path] | None,
         Option(
-            "A soft prompt of a study. Gradients are then taken of the model with it, as in the "
-            "paper. The classifier takes one per kind of error.",
+            "A soft prompt from a study. Gradients are then taken with the prompt in place, as in "
+            "the paper. The classifier takes one per kind of error.",
             panel=SALIENCE_PANEL,
             shown="none",
             only=Only(
@@ -161,7 +161,7 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         int | None, Field(ge=1), _size_option("Updates of each soft prompt.", shown="8; 20000")
     ] = None
     batch: Annotated[
-        int | None, Field(ge=1), _size_option("Examples of an update.", shown="4; 16")
+        int | None, Field(ge=1), _size_option("Examples per update.", shown="4; 16")
     ] = None
     draws: Annotated[
         int | None,
@@ -174,6 +174,4 @@ class StudyOptions(WithPresets, TaggerOptions, ServedOptions, DecoderOptions):
         _size_option("Measure on the first N of each test set.", metavar="N", shown="12; all"),
     ] = None
     seed: Seed = 0
-    dry_run: Annotated[bool, Option("Say what there is to do; do nothing.", name="--dry-run")] = (
-        False
-    )
+    dry_run: Annotated[bool, Option("List the steps without doing them.", name="--dry-run")] = False

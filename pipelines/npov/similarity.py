@@ -2,7 +2,7 @@
 
 The tagger: a sentence was added if no argument supports it, and an argument left out if no sentence
 supports it. The paper has no such detector; SummaC (Laban et al. 2022, section 3.2) likewise takes
-the maximum over sentences of a document, for summaries.
+the maximum over a document's sentences, to check summaries.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,9 +39,9 @@ Values = NDArray[np.floating]
 """(arguments, parts): how far a part of the response rests on an argument, or says it."""
 
 Pool = Literal["mean", "least"]
-"""How values of parts, and of arguments, become one number. The mean (for arguments that of the
-side where it is smaller) is the paper's for words (appendix C); the least reacts most to a single
-error."""
+"""How values of parts, and of arguments, become one number. The paper takes the mean over
+words (appendix C), for coverage that of the side where it is smaller; the least reacts most to a
+single error."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Use:
     def errors(self, pool: Pool) -> ErrorScores:
         """Scores of both errors: 1 - how far parts are grounded, and arguments used.
 
-        None without anything to compare.
+        None if there is nothing to compare.
         """
         if not self.rests.size:
             return ErrorScores()
@@ -80,7 +80,7 @@ class Use:
 def groundings(rests: Values) -> Values:
     """How far each part of a response rests on the argument that it rests on most: (parts,).
 
-    It is equation 2 of NPOV (appendix C), for arguments.
+    This is equation 2 of NPOV (appendix C), applied to arguments.
     """
     return np.asarray(rests.max(axis=0))
 
@@ -88,7 +88,7 @@ def groundings(rests: Values) -> Values:
 def uses(says: Values) -> Values:
     """How far each argument is said by the part that says it most: (arguments,).
 
-    It is equation 1 of NPOV (appendix C), for parts.
+    This is equation 1 of NPOV (appendix C), applied to parts.
     """
     return np.asarray(says.max(axis=1))
 
@@ -105,12 +105,15 @@ def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
     """
     if pool == "least":
         return 1 - float(uses.min())
-    by_side = [[use for use, of in zip(uses, sides, strict=True) if of == side] for side in SIDES]
+    by_side = [
+        [use for use, use_side in zip(uses, sides, strict=True) if use_side == side]
+        for side in SIDES
+    ]
     return 1 - min(float(np.mean(values)) for values in by_side if values)
 
 
 def by_part(words: Values, parts: Sequence[int]) -> Values:
-    """Values of parts from those of their words, (arguments, words): their mean.
+    """Values of parts: the means of their words' values, which are (arguments, words).
 
     `parts` has the number of words of each part, in order; parts without words are left out.
     """
@@ -130,7 +133,7 @@ Vectors = NDArray[np.floating]
 def best_cosines(vectors: Vectors, others: Vectors) -> NDArray[np.floating]:
     """For each vector the largest cosine with any of the others: (n,), in [-1, 1].
 
-    This is greedy matching (Zhang et al. 2020, section 3); there is at least one other. A zero
+    This is greedy matching (Zhang et al. 2020, section 3); `others` must not be empty. A zero
     vector has cosine 0 with all.
     """
     first, second = (
@@ -166,7 +169,7 @@ EmbeddedText = tuple[EmbeddedWord, ...]
 
 
 def stacked(words: Sequence[EmbeddedWord]) -> Vectors:
-    """The vectors of words, at least one, together."""
+    """The vectors of one or more words, stacked."""
     return np.vstack([word.vectors for word in words])
 
 
@@ -193,7 +196,7 @@ class Embedded:
     def errors(self) -> ErrorScores:
         """1 - recall of the perspective that is covered less, and 1 - precision, as with ROUGE.
 
-        None if a side of the comparison has no content word.
+        None if the arguments or the response have no content word.
         """
         sides = [[word for text in texts for word in text] for texts in self.given]
         given = [word for side in sides for word in side]
@@ -245,14 +248,14 @@ def cosines(arguments: Values, sentences: Values) -> Values:
 
 
 class SentenceEmbeddings:
-    """An encoder of texts that reads every text once."""
+    """Similarity by an encoder that reads each text only once."""
 
     def __init__(self, encoder: Embedder) -> None:
         self._encoder = encoder
         self._known: dict[str, Values] = {}
 
     def __call__(self, example: NpovExample) -> Use:
-        """Similarity of every argument and every sentence, without its speaker."""
+        """Similarity of every argument with every sentence, without its speaker."""
         said = [what_is_said(sentence) for sentence in sentences_read(example)]
         return Use.of(
             example, cosines(self._embedded(arguments_read(example)), self._embedded(said))
@@ -261,13 +264,13 @@ class SentenceEmbeddings:
     def _embedded(self, texts: Sequence[str]) -> Values:
         for text in texts:
             if text not in self._known:
-                # One by one: in a batch its last digits would depend on which examples came first.
+                # One by one: in a batch, the last digits would depend on the other texts.
                 (self._known[text],) = self._encoder.embed([text])
         return np.stack([self._known[text] for text in texts])
 
 
 class Tagged(NamedTuple):
-    """p(support), and 1 - p(irrelevant), of each sentence by each argument, and the other way."""
+    """p(support), and 1 - p(irrelevant), of each sentence by each argument, and vice versa."""
 
     support: Use
     relevance: Use
@@ -310,7 +313,7 @@ class ArgumentTagger:
 
 
 def once_loaded(folder: TaggerFolder) -> Callable[[], ArgumentTagger]:
-    """A function that returns the tagger, loaded on first use; InputError if it cannot be."""
+    """A function that returns the tagger, loaded on first use; InputError if that fails."""
 
     @cache
     def loaded() -> ArgumentTagger:

@@ -35,8 +35,8 @@ class TunedOn(BaseModel, frozen=True):
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, responses by template 72, synthetic errors 216"."""
-        counts = ", ".join(f"{what} {count:,}" for what, count in self.examples.items())
+        """In one line: "topics 9, responses by template 72, synthetic errors 216"."""
+        counts = ", ".join(f"{origin} {count:,}" for origin, count in self.examples.items())
         return f"topics {len(self.learned):,}, responses {counts}"
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
@@ -53,7 +53,7 @@ Curve = tuple[tuple[int, float], ...]
 
 TENSOR = "vectors"
 ABOUT = "soft_prompt"
-"""The header's only field: several would be written in any order, so that equal prompts differ."""
+"""The header's only field: several would be written in any order, so equal prompts could differ."""
 
 
 class TuningSettings(BaseModel, frozen=True, extra="forbid"):
@@ -106,7 +106,7 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
         return min(loss for _, loss in self.curve)
 
     def check(self, task: Task, *, width: int | None = None, model: str | None = None) -> None:
-        """Refuse another task than it was tuned for; and another d and digest, if these are given.
+        """Refuse a task, or a width or model if given, that the prompt was not tuned for.
 
         Raises:
             InputError: The task, width or model differs.
@@ -135,7 +135,7 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
         return sha256(self.data).hexdigest()
 
     def save(self, path: Path) -> None:
-        """Write it in one step, so that a kill leaves the old file or the new one.
+        """Write it atomically: a kill leaves the old file or the new one.
 
         Raises:
             InputError: The file cannot be written.
@@ -144,10 +144,10 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a file written by `save`, the same to the bit.
+        """Read a file written by `save`, bit for bit.
 
         Raises:
-            InputError: The file cannot be read, or holds something else.
+            InputError: The file cannot be read, or is not a soft prompt.
         """
         tensors, about = read_tensors(path)
         try:
@@ -156,10 +156,10 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
             if vectors.dtype != np.float32 or not fits:
                 raise ValueError(f"{TENSOR} are {vectors.dtype} of shape {vectors.shape}")
             if not np.isfinite(vectors).all():
-                raise ValueError(f"{TENSOR} hold what is no number")
+                raise ValueError(f"{TENSOR} are not all finite")
         except (KeyError, ValueError) as error:
             raise InputError(
-                f"{path} is no soft prompt ({_reason(error)}); name one of a study's prompts/"
+                f"{path} is not a soft prompt ({_reason(error)}); name one in a study's prompts/"
             ) from error
         return cls(vectors=vectors, **dict(header))
 
@@ -180,7 +180,9 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
             f"{path} cannot be read ({error.strerror or error}); name a file"
         ) from error
     except (SafetensorError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is not safetensors, or damaged ({_reason(error)})") from error
+        raise InputError(
+            f"{path} is damaged or not a safetensors file ({_reason(error)})"
+        ) from error
 
 
 def _reason(error: Exception) -> str:
@@ -195,10 +197,10 @@ def _reason(error: Exception) -> str:
 def opened(
     files: Sequence[Path], tasks: Sequence[Task], measured: Iterable[NpovExample]
 ) -> dict[Task, SoftPrompt]:
-    """Soft prompts by their task, which is one of the given tasks, all tuned on other topics.
+    """Load soft prompts, by task; refuse other tasks, and prompts tuned on measured topics.
 
-    A table cannot tell how much of an area comes from a prompt's memory. So measuring on topics
-    that it learned from or was chosen by is refused instead of marked.
+    A table cannot show how much of an area is due to memory. So measuring on topics that a prompt
+    learned from or was chosen by is refused, not just marked.
 
     Raises:
         InputError: A file is not such a soft prompt, two have the same task, or one was tuned on a
@@ -221,10 +223,10 @@ def opened(
 
 
 def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) -> None:
-    """Refuse to measure with a soft prompt from a file on topics that it was tuned on.
+    """Refuse to measure a soft prompt on topics that it was tuned on.
 
     Raises:
-        InputError: A topic is among them.
+        InputError: It was tuned on a measured topic.
     """
     if shared := tuned_on.shared(measured):
         named = ", ".join(f"'{name}'" for name in shared[:NAMED])
@@ -236,7 +238,7 @@ def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) ->
 
 
 def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
-    """Their description for `run.json`: digests, and the data that they were tuned on."""
+    """A description for `run.json`: digests, and the data that prompts were tuned on."""
     return {
         "prompts": {task: prompt.digest for task, prompt in prompts.items()},
         "tuned_on": {task: prompt.tuned_on.told for task, prompt in prompts.items()},
@@ -244,7 +246,7 @@ def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:
 
 
 def notes(run: str, config: Mapping[str, Any]) -> Iterator[str]:
-    """A run's soft prompts, from its configuration, in a sentence each under every table."""
-    for task, told in config.get("tuned_on", {}).items():
+    """A sentence on each soft prompt of a run, from its configuration, to put under tables."""
+    for task, data in config.get("tuned_on", {}).items():
         digest = config["prompts"][task]
-        yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {told}."
+        yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {data}."

@@ -1,4 +1,4 @@
-"""The paper's study, step by step: each writes a file, and is skipped once that is complete.
+"""The paper's study, step by step: each writes a file, and is skipped once the file is complete.
 
 prompts/                 soft prompts: the generator's, and those of classifiers
 study.responses.jsonl    draws and responses
@@ -29,7 +29,7 @@ from pipelines.runs.folder import RunFolder
 
 
 async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
-    """Do the remaining steps 1 to 6 of a study, or up to one, in a locked folder.
+    """Do the remaining steps 1 to 6 of a study, or up to `options.until`, in a locked folder.
 
     Raises:
         InputError: A file cannot be used, or the folder has a step with other settings.
@@ -57,7 +57,7 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
         clock.ended(5, "test sets", ", ".join(sizes_of(cases)))
     classifiers = tuned_classifiers(study, examples, reword)
     await detected(study, soft, classifiers)
-    clock.ended(6, "detectors", f"{len(classifiers):,} classifiers among them")
+    clock.ended(6, "detectors", f"including {len(classifiers):,} classifiers")
     figure_2(study, soft, cases)
 
 
@@ -77,17 +77,17 @@ def outline(options: StudyOptions) -> Table:
     """
     topics, size = topics_by_split(options.data), sizes(options)
     model, limit = decoder_folder(options).model.name, size.limit or "all"
-    every = [topic for of_split in topics.values() for topic in of_split]
+    all_topics = [topic for split_topics in topics.values() for topic in split_topics]
     tuned = f"{size.steps:,} updates of {size.batch:,} examples"
     rows = (
         Planned("1 topics", f"{options.data.name}: {counts(topics)}"),
         Planned(
             "2 generator",
-            f"{model}, told by a prompt"
+            f"{model}, instructed by a prompt"
             if options.generator == "prompt"
             else f"soft prompt of {model}: {tuned}",
         ),
-        Planned("3 responses", f"{len(draws(every, size.draws, options.seed)):,}"),
+        Planned("3 responses", f"{len(draws(all_topics, size.draws, options.seed)):,}"),
         Planned("4 annotation", f"by {options.annotator}"),
         Planned("5 test sets", f"organic, unparaphrased, paraphrased; measured: {limit} of each"),
         Planned(
@@ -100,13 +100,13 @@ def outline(options: StudyOptions) -> Table:
     return Table.of(
         rows,
         name="study",
-        title=f"The study, into {options.out}",
-        columns=[Column("step", "Step"), Column("what", "What there is to do")],
+        title=f"The study in {options.out}",
+        columns=[Column("step", "Step"), Column("what", "Work")],
     )
 
 
 class _Clock:
-    """Reports the end of a step."""
+    """Reports each finished step and the minutes it took."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -138,7 +138,8 @@ def opened(options: StudyOptions, folder: RunFolder) -> Study:
     study.begin("topics", data=digest(options.data), seed=options.seed)
     study.tell(
         "topics",
-        f"Topics: {options.data.name}, {counts(topics)}; the paper has 9, 28 and 35 of ProCon.org.",
+        f"Topics: {options.data.name}, {counts(topics)}; the paper has 9, 28 and 35 from "
+        "ProCon.org.",
         *outside_table(study.all_topics),
     )
     return study

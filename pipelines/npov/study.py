@@ -34,8 +34,8 @@ class Sizes(NamedTuple):
 
     Attributes:
         template: Template responses to each topic that the generator learns from.
-        watched: Examples that watch a tuning; None takes all.
-        least: Fewest error-free responses of a topic, filled up by the template.
+        watched: Dev examples that a tuning is measured on; None takes all.
+        least: Fewest error-free responses per topic; the template supplies missing ones.
     """
 
     steps: int
@@ -55,7 +55,7 @@ PAPER: Final = Sizes(20_000, 16, 18, None, 9, None, 0)
 
 
 def sizes(options: StudyOptions) -> Sizes:
-    """The size of a study: small if the profile computes on the CPU, with the options' changes.
+    """The size of a study: small if the profile computes on the CPU, and changed by options.
 
     Raises:
         ServingError: The profile is missing.
@@ -81,14 +81,14 @@ class Study:
     @property
     def all_topics(self) -> list[Topic]:
         """Topics of train, dev and test."""
-        return [topic for of_split in self.topics.values() for topic in of_split]
+        return [topic for topics in self.topics.values() for topic in topics]
 
     def file(self, name: str) -> Path:
         """The path of a step's file."""
         return self.folder.path / f"study.{name}.jsonl"
 
     def begin(self, step: str, **config: Any) -> None:
-        """Record everything that decides a step; InputError if the folder has it otherwise."""
+        """Record everything that decides a step; InputError if the folder records another."""
         self.folder.begin(f"study.{step}", config, provenance())
 
     def prompt(self, name: str) -> Path:
@@ -96,11 +96,11 @@ class Study:
         return self.folder.path / "prompts" / f"{name}.safetensors"
 
     def note(self, step: str, **facts: Any) -> None:
-        """Add facts on a step to `run.json`."""
+        """Add facts about a step to `run.json`."""
         self.folder.note(f"study.{step}", facts)
 
     def tell(self, step: str, *sentences: str) -> None:
-        """Note sentences on a step for the report."""
+        """Note sentences about a step for the report."""
         self.note(step, told=sentences)
 
 
@@ -124,12 +124,12 @@ async def asked(
     client: Client,
     counted: str,
 ) -> list[ReplyT]:
-    """A server's replies on items, in their order; stored in the step's file as they come.
+    """A server's replies to items, in the items' order; each is stored in the step's file at once.
 
     Args:
         study: Its folder has the replies of earlier calls.
         step: Names the file.
-        kind: Type of its lines, whose ids are those of the items.
+        kind: Type of the file's lines, whose ids are those of the items.
         wanted: Items by id.
         ask: Called for each item that is missing from the file.
         client: Decides how many run at a time.

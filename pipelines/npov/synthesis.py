@@ -29,12 +29,12 @@ Arguments = Mapping[Side, Sequence[str]]
 
 
 def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[AnnotatedExample]:
-    """An error-free response, given other arguments of its topic (NPOV, section 4.2).
+    """An error-free response with other given arguments, which make errors (NPOV, section 4.2).
 
-    An argument is given besides, at a drawn place, so that the response leaves it out; one is taken
-    away, so that the response adds it; or both. A side may lose its only argument. Without an
-    unused argument of the topic, one is only taken away. The wrong words of the response are known
-    if `right.said` tells which of them say the argument that is taken away.
+    An unused argument of the topic is added at a random place, so that the response leaves it out;
+    a given one is taken away, so that the response adds it; or both. A side may lose its only
+    argument. If the topic has no unused argument, one is only taken away. The wrong words of the
+    response are known if `right.said` shows where it makes the argument that is taken away.
     """
     used = {side: right.example.arguments(side) for side in SIDES}
     known = {in_words(text) for texts in used.values() for text in texts}
@@ -81,7 +81,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
 
 
 def given_instead(example: NpovExample, arguments: Arguments) -> NpovExample:
-    """The same response to other arguments."""
+    """The same response with other given arguments."""
     return example.model_copy(update={side: tuple(arguments[side]) for side in SIDES})
 
 
@@ -112,10 +112,10 @@ def synthetic_examples(
 ) -> list[AnnotatedExample]:
     """Examples without error, each followed by those made from it (NPOV, section 4.2).
 
-    Responses have one, two or three arguments of either side, in turn, as far as the topic has
-    them. Examples with a coverage error, a hallucination, and both follow: an unused argument is
-    given besides, any given one is taken away. So a response to all arguments has no coverage
-    error. The seed decides all draws, and a topic's examples do not depend on the other topics.
+    Responses take turns at one, two and three arguments per side, as far as the topic has them.
+    Each is followed by examples with a coverage error, a hallucination, and both. If it uses all
+    arguments of its topic, it is followed only by one with a hallucination. The seed decides all
+    draws, and a topic's examples do not depend on the other topics.
     """
     examples = []
     for topic in topics:
@@ -155,9 +155,9 @@ def arguments_of(topic: Topic) -> Arguments:
 def response(
     arguments: Mapping[Side, Sequence[str]], draw: Random
 ) -> tuple[str, dict[Side, tuple[Span, ...]]]:
-    """A neutral response by a template: each argument in its own sentence, both sides in turn.
+    """A neutral response by a template: each argument in its own sentence, the pro side first.
 
-    It comes with the spans of the arguments of each side. Its phrases are drawn.
+    It is returned with the spans of each side's arguments. Its phrases are drawn at random.
     """
     text = ""
     spans: dict[Side, list[Span]] = {side: [] for side in SIDES}
@@ -167,11 +167,11 @@ def response(
             said = as_read(_continued(argument))
             spans[side].append((len(text), len(text) + len(said)))
             text += f"{said}."
-    return text, {side: tuple(of_side) for side, of_side in spans.items()}
+    return text, {side: tuple(places) for side, places in spans.items()}
 
 
 def _continued(argument: str) -> str:
-    """An argument within a sentence: without its full stop, lower-cased unless a name begins it."""
+    """An argument inside a sentence: no full stop, lower-cased unless it begins with a name."""
     text = argument.rstrip(" .")
     first = text.split(" ", 1)[0]
     name = any(letter.isupper() or letter.isdigit() for letter in first[1:]) or len(first) == 1
@@ -179,7 +179,7 @@ def _continued(argument: str) -> str:
 
 
 def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
-    """Its arguments in other words, the response unchanged (NPOV, section 4.1).
+    """The example with its arguments in other words, its response unchanged (NPOV, section 4.1).
 
     None unless all of them have paraphrases. An omitted part of an argument becomes the whole
     argument.
@@ -201,10 +201,10 @@ def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample 
 def family(
     right: AnnotatedExample, topic: Topic, draw: Random, paraphrase: Reword | None = None
 ) -> list[tuple[AnnotatedExample, bool]]:
-    """An error-free response and the examples made from it; whether arguments are paraphrased.
+    """An error-free response and those made from it, each with whether it is paraphrased.
 
-    With `paraphrase`, examples whose arguments can all be put in other words are repeated (NPOV,
-    section 4.1).
+    With `paraphrase`, examples whose arguments can all be put in other words are repeated in these
+    words (NPOV, section 4.1).
     """
     made = [right, *with_errors(right, topic, draw)]
     again = [paraphrased(example, paraphrase) for example in made] if paraphrase else []
@@ -251,5 +251,5 @@ def read_paraphrases(path: Path) -> Mapping[str, str]:
 
 
 def rewording(paraphrases: Mapping[str, str]) -> Reword:
-    """Puts arguments in the words of `read_paraphrases`; arguments without one are not used."""
+    """Looks arguments up in `read_paraphrases`; those without a paraphrase are not used."""
     return lambda argument: paraphrases.get(argument_digest(argument))

@@ -97,23 +97,23 @@ TABLE_6 = _quoted(
 )
 
 OF_EXAMPLES: Final = (
-    "ROC AUC, with the 95 % interval of a bootstrap over topics. Errors of a column are told from "
-    "the examples without any error."
+    "ROC AUC of telling a column's errors from error-free examples, with the 95 % interval of a "
+    "bootstrap over topics."
 )
 
 READ_NOTHING: Final = (
-    f"'{LENGTH}', '{COUNT}' and '{UNEQUAL}' read nothing: they are the words of a response, its "
-    "sentences less the arguments given, and how many more of these one side has. A hallucination "
-    "has an argument more than is given and a coverage error one fewer, by definition, unless it "
-    "has both."
+    f"'{LENGTH}', '{COUNT}' and '{UNEQUAL}' read nothing: they are a response's number of words, "
+    "its sentences minus the given arguments, and how many more arguments one side has. By "
+    "definition, a response with a hallucination makes one argument more than is given, and one "
+    "with a coverage error one fewer, unless it has both errors."
 )
 
 
 class Line(NamedTuple):
-    """How well a detector detects both kinds of errors on a test set, or on other examples.
+    """How well a detector detects both kinds of errors on a test set.
 
     `error_free` is the number of examples without any error, and `topics` the number of topics of
-    all of them.
+    all examples.
     """
 
     test_set: str
@@ -140,9 +140,9 @@ TOPICS: Final = Column[Line]("topics", "Topics")
 
 def all_tables(results: Results) -> list[Table]:
     """All tables that the results have rows for."""
-    every = [result for run in results.values() for result in run]
-    lost = sum(result.status == "failed" for result in every)
-    note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
+    all_results = [result for run in results.values() for result in run]
+    lost = sum(result.status == "failed" for result in all_results)
+    note = f"{lost:,} of {len(all_results):,} results could not be scored and are left out."
     made = (
         *(detection, comparisons, words, aggregations, classifiers),
         lambda runs: agreement([result for run in runs.values() for result in run]),
@@ -195,13 +195,13 @@ def _of_examples(results: Results, shown: Sequence[Detector]) -> list[Line]:
     lines = []
     for part, detector in product(SLICES, shown):
         by_kind = {kind: scores(results, part, kind, detector) for kind in KINDS}
-        every = [score for of_kind in by_kind.values() for score in of_kind.values()]
-        if every:
+        all_scores = [score for found in by_kind.values() for score in found.values()]
+        if all_scores:
             areas = {kind: example_area(by_kind[kind]) for kind in KINDS}
             error_free = max(
-                sum(not score.wrong for score in of_kind.values()) for of_kind in by_kind.values()
+                sum(not score.wrong for score in found.values()) for found in by_kind.values()
             )
-            topics = len({score.cluster for score in every})
+            topics = len({score.cluster for score in all_scores})
             lines.append(Line(part.title, detector, areas, error_free, topics))
     return lines
 
@@ -226,15 +226,15 @@ def words(results: Results) -> Table:
             *_of_kind("coverage", "Uncovered words", "words"),
         ],
         quoted=TABLE_3,
-        caption="ROC AUC over content words: those of responses, and those of arguments. The 95 % "
-        "interval is of a bootstrap over topics.",
+        caption="ROC AUC over the content words of responses (hallucinated) and of arguments "
+        "(uncovered), with the 95 % interval of a bootstrap over topics.",
         notes=[UNMARKED] if unmarked else [],
     )
 
 
 UNMARKED: Final = (
-    "A set without wrong words has no area: if an argument is repeated, or told by the wrong side, "
-    "the error is ambiguous and no word is marked."
+    "A set without wrong words has no area: if an argument is repeated, or attributed to the wrong "
+    "side, the error is ambiguous and no word is marked."
 )
 
 
@@ -251,17 +251,17 @@ class Comparison(NamedTuple):
 
 
 def comparisons(results: Results) -> Table:
-    """Differences of detectors, two by two, on examples that both scored (NPOV, section 5.1).
+    """Pairwise differences of detectors, on examples that both scored (NPOV, section 5.1).
 
     Detectors that read nothing are not compared with each other.
     """
     rows = []
-    two_by_two = [
+    pairs = [
         (first, second)
         for first, second in combinations(detectors(results), 2)
         if not {first.name, second.name} <= {*READS_NOTHING}
     ]
-    for part, kind, (first, second) in product(SLICES, KINDS, two_by_two):
+    for part, kind, (first, second) in product(SLICES, KINDS, pairs):
         one, other = (scores(results, part, kind, detector) for detector in (first, second))
         shared = [(score, other[name]) for name, score in one.items() if name in other]
         if (compared := _compared(shared)) is not None:
@@ -280,11 +280,11 @@ def comparisons(results: Results) -> Table:
             Column("p_corrected", "p, Bonferroni", lambda row: bonferroni(row.p, len(rows))),
             Column("p_of_areas", "p, Hanley and McNeil"),
         ],
-        caption="On the same examples. The difference has the 95 % interval of a bootstrap over "
-        f"topics, and p is of exchanging the two detectors' scores topic by topic; corrected for "
-        f"the {len(rows):,} rows of this table. The paper's test, of Hanley and McNeil, takes "
-        "responses to be independent, which those on a topic are not; it has no p where an area is "
-        "0 or 1.",
+        caption="Both detectors on the same examples. Differences have the 95 % interval of a "
+        "bootstrap over topics. p is from a test that exchanges the two detectors' scores topic by "
+        f"topic; the next column corrects it for the {len(rows):,} rows of this table. The paper's "
+        "test, by Hanley and McNeil, assumes that responses are independent, which those on the "
+        "same topic are not; it gives no p where an area is 0 or 1.",
     )
 
 
@@ -317,19 +317,19 @@ def agreement(results: Iterable[NpovResult]) -> Table:
     return Table.of(
         [_on(kind, list(voted.values())) for kind in KINDS if voted],
         name="npov_agreement",
-        title="Agreement of annotators",
+        title="Agreement between annotators",
         columns=[
             Column("error", "Error"),
             Measure("alpha", "Krippendorff's alpha", lambda row: row.alpha),
-            Measure("majority", "Majority as the file says", lambda row: row.majority),
+            Measure("majority", "Majority agrees with file", lambda row: row.majority),
             Column("responses", "Responses"),
             Column("annotators", "Annotators"),
         ],
         quoted=PAPER_AGREEMENT,
-        caption="Whether there is an error, of a whole argument or ambiguous. Alpha is nominal and "
-        "has the 95 % interval of a bootstrap over responses; 1 is full agreement, 0 chance. The "
-        "majority of a response's votes is right where it says what the file does; even votes have "
-        "none and are left out.",
+        caption="Whether there is an error, full or ambiguous. Alpha is nominal and has the 95 % "
+        "interval of a bootstrap over responses; 1 is full agreement, 0 is chance. The majority "
+        "column is the share of responses whose majority of votes agrees with the file; ties are "
+        "left out.",
     )
 
 

@@ -30,9 +30,9 @@ NAMED = 3
 _KNOWN: Mapping[Split, Mapping[str, Sequence[str]]] = json.loads(
     (SAMPLES / "table_4.json").read_text("utf-8")
 )
-"""The topics of each split, with their names by people and in scrapes of other years.
+"""The topics of each split, with their names as used by people and in scrapes of other years.
 
-Variants of one word must be the whole name, so "Socialsecurity" is written without a space.
+A one-word variant must be the whole name, so "Socialsecurity" is written without a space.
 """
 
 TABLE_4: Mapping[str, Split] = {name: split for split, names in _KNOWN.items() for name in names}
@@ -49,11 +49,11 @@ _CALLED: Mapping[str, str] = {name: name for name in TABLE_4} | {
 def table_topic(name: str) -> str | None:
     """The topic of Table 4 that a name or title refers to; None outside the table.
 
-    A title refers to a topic if it has all words of its name or of a variant: "Should zoos exist?"
-    is Zoos. Endings, order, function words, case and punctuation are ignored. A narrower debate
-    thus counts as the topic it belongs to, which keeps their arguments in one split. If several
-    topics match, the one with the most words wins. A one-word variant ("Drones") must be the whole
-    name.
+    A title refers to a topic if it has all words of the topic's name or of a variant: "Should zoos
+    exist?" is Zoos. Endings, order, function words, case and punctuation are ignored. A narrower
+    debate thus counts as the topic it belongs to, which keeps their arguments in one split. If
+    several topics match, the one with the most words wins. A one-word variant ("Drones") must be
+    the whole name.
     """
     whole = _by_letters().get(_letters(name))
     if whole is not None:
@@ -79,15 +79,15 @@ def topics_by_split(data: Path) -> dict[Split, list[Topic]]:
     topics: dict[Split, list[Topic]] = {"train": [], "dev": [], "test": []}
     for topic in procon.read(data):
         topics[split_of(topic.topic)].append(topic)
-    for split, some in topics.items():
-        if not some:
+    for split, split_topics in topics.items():
+        if not split_topics:
             raise InputError(f"{data} has no topic of the {split} split; add one")
     return topics
 
 
 def counts(topics: Mapping[Split, Sequence[Topic]]) -> str:
     """Number of topics in each split, in words."""
-    return ", ".join(f"{len(some):,} {split}" for split, some in topics.items())
+    return ", ".join(f"{len(split_topics):,} {split}" for split, split_topics in topics.items())
 
 
 def outside_table(topics: Sequence[Topic]) -> list[str]:
@@ -97,7 +97,9 @@ def outside_table(topics: Sequence[Topic]) -> list[str]:
         if table_topic(topic.topic) is None:
             names[split_of(topic.topic)].append(f"'{topic.topic}'")
     places = [
-        f"{split} {len(some):,}: {', '.join(some[:NAMED])}" for split, some in names.items() if some
+        f"{split} {len(outside):,}: {', '.join(outside[:NAMED])}"
+        for split, outside in names.items()
+        if outside
     ]
     if not places:
         return []
@@ -183,8 +185,8 @@ def retrieve(
 ) -> Perspectives:
     """The perspectives on a query (NPOV, sections 2.1 and 2.2), with `per_side` arguments per side.
 
-    A seed draws them; without it the first ones are taken. The draw for a topic does not depend on
-    the other topics.
+    With a seed they are drawn at random; without one, the first are taken. The draw for a topic
+    does not depend on the other topics.
 
     Raises:
         InputError: No topic fits, or it has too few arguments.
@@ -205,10 +207,10 @@ def retrieve(
 
 
 def topic_of(topics: Sequence[Topic], query: str) -> Topic:
-    """The topic with this question; else the one whose question and name share most of its stems.
+    """The topic with this question, or the one whose question and name share most stems with it.
 
-    In a tie, the one whose shared stems occur in the fewest topics: "gun" says more than "legal".
-    In a further tie, the first. Case, punctuation and white space of a question are ignored.
+    Ties go to the topic whose shared stems are rarest among topics ("gun" says more than "legal"),
+    then to the first. Case, punctuation and white space of a question are ignored.
 
     Raises:
         InputError: No topic shares a content word with the query.

@@ -48,7 +48,7 @@ _ONE_BYTE = re.compile(r"<0x[0-9A-F]{2}>|.", re.DOTALL)
 
 
 class Tuner:
-    """Vectors that are being learned, by peft, and their optimiser; the model stays frozen."""
+    """The vectors being learned, through peft, and their optimiser; the model stays frozen."""
 
     def __init__(self, decoder: Decoder, settings: TuningSettings) -> None:
         import torch
@@ -136,8 +136,8 @@ def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
     """Token ids that stand in for the 5,000 most frequent tokens, among those with an embedding.
 
     Token frequencies are not known offline. Vocabularies of byte pairs are in the order in which
-    pairs were merged, the most frequent pair first, so the lowest ids are taken that are neither
-    special nor added, and not a single character or byte.
+    pairs were merged, the most frequent pair first. So the lowest ids are taken, except those of
+    special and added tokens, single characters and bytes.
 
     Raises:
         InputError: No token qualifies.
@@ -151,7 +151,7 @@ def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
     )
     tokens = list(islice(usable, FREQUENT))
     if not tokens:
-        raise InputError("the model's vocabulary has single characters alone; take another model")
+        raise InputError("the model's vocabulary has only single characters; use another model")
     return tokens
 
 
@@ -178,18 +178,17 @@ def tune(
     tuned_on: TunedOn,
     on_progress: Callable[[int, int, float], None] = lambda *_: None,
 ) -> SoftPrompt:
-    """Tune a soft prompt, and leave the one with the lowest dev loss in a file.
+    """Tune a soft prompt, and save the one with the lowest dev loss.
 
-    During tuning, `out` holds the best prompt so far. The examples that watch it (`dev`) are never
-    learned. `model` is the digest of the decoder's folder, and `tuned_on` is the record of examples
-    for the prompt's file. A batch too large for a forward pass is passed in parts whose gradients
-    are summed. `on_progress` gets the updates done, the most there will be, and the last training
-    loss, in nats per target token.
+    During tuning, `out` holds the best prompt so far. Examples in `dev` only measure the loss and
+    are never learned. `model` is the digest of the decoder's folder, and `tuned_on` is the record
+    of examples for the prompt's file. A batch too large for a forward pass is passed in parts whose
+    gradients are summed. `on_progress` gets the updates done, the most there will be, and the last
+    training loss, in nats per target token.
 
     Raises:
-        InputError: There are no examples to learn or to watch by, an example does not fit the
-            model, the loss is not finite, or `out` exists and is not an unfinished tuning of the
-            same.
+        InputError: There are no training or no dev examples, an example does not fit the model, the
+            loss is not finite, or `out` exists and is not from an unfinished run of this tuning.
     """
     if not train or not dev:
         which = "dev" if train else "training"
@@ -234,12 +233,12 @@ def tune(
         tuner.restore(state.vectors, state.momentum)
     while not ended(settings, state.curve):
         done = state.curve[-1][0]
-        upto = min(settings.steps, done + settings.evaluate_every)
-        for step in range(done + 1, upto + 1):
+        stop = min(settings.steps, done + settings.evaluate_every)
+        for step in range(done + 1, stop + 1):
             batch = [learned[place] for place in batch_places(settings, len(learned), step)]
             on_progress(step, settings.steps, tuner.update(batch, rate(settings, step)))
-        state = looked(state.best, state.curve, upto)
-    # Once more: a kill may have come between the last state and its prompt.
+        state = looked(state.best, state.curve, stop)
+    # Save it again, in case an earlier kill came between the last state and its prompt.
     prompt(state).save(out)
     state_path(out).unlink(missing_ok=True)
     return prompt(state)
@@ -247,7 +246,7 @@ def tune(
 
 def ended(settings: TuningSettings, curve: Curve) -> bool:
     """Whether all updates are done, or the dev loss has stalled for `patience` measurements."""
-    best = min(range(len(curve)), key=lambda look: curve[look][1])
+    best = min(range(len(curve)), key=lambda number: curve[number][1])
     return curve[-1][0] >= settings.steps or len(curve) - 1 - best >= settings.patience
 
 
@@ -261,8 +260,8 @@ def rate(settings: TuningSettings, step: int) -> float:
 def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
     """Which of `count` examples update `step`, from 1, learns from.
 
-    A pass uses every example once, in a newly drawn order. It depends only on the seed and the
-    step, so a resumed tuning needs no memory of it.
+    A pass uses every example once, in a newly drawn order. A batch depends only on the seed and the
+    step, so resuming needs no record of earlier ones.
     """
     first = (step - 1) * settings.batch
     orders: dict[int, list[int]] = {}
@@ -297,8 +296,8 @@ class State:
         tensors = {"vectors": self.vectors, "best": self.best}
         tensors |= {_OPTIMISER + name: value for name, value in self.momentum.items()}
         about = {"described": self.described, "curve": json.dumps(self.curve)}
-        whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-        replace_bytes(state_path(out), save(whole, metadata=about))
+        contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+        replace_bytes(state_path(out), save(contiguous, metadata=about))
 
 
 def state_path(out: Path) -> Path:
@@ -307,20 +306,20 @@ def state_path(out: Path) -> Path:
 
 
 def _read_state(out: Path, described: str) -> State | None:
-    """The state of this tuning to resume; None if nothing was begun.
+    """The state to resume this tuning from; None if it has not started.
 
     InputError if there is a finished prompt, the state of another tuning, or a damaged one.
     """
     path = state_path(out)
     if not path.exists():
         if out.exists():
-            raise InputError(f"{out} is there already; name another file, or remove it")
+            raise InputError(f"{out} already exists; name another file, or remove it")
         return None
     tensors, about = read_tensors(path)
     try:
         if about["described"] != described:
             raise InputError(
-                f"{path} is of another tuning (other examples, settings or model); name another "
+                f"{path} is from another tuning (other examples, settings or model); name another "
                 "--out, or remove it"
             )
         momentum = {
@@ -331,4 +330,4 @@ def _read_state(out: Path, described: str) -> State | None:
         curve = tuple((int(step), float(loss)) for step, loss in json.loads(about["curve"]))
         return State(described, tensors["vectors"], tensors["best"], momentum, curve)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged; remove it to begin anew") from error
+        raise InputError(f"{path} is damaged; remove it to start again") from error

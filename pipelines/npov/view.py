@@ -22,13 +22,13 @@ THRESHOLD = 0.99
 than a hundredth of a response word's salience."""
 
 LOSES_NOTHING = 1.0
-"""The same threshold for ablation: leaving the argument out costs no sentence anything, or leaving
-out any one argument costs the sentence nothing."""
+"""The same threshold for ablation: an argument is marked if no sentence loses anything without it,
+and a sentence if it loses nothing without any one argument."""
 
 NATS = (
     "Nats are the log-probability that words of a sentence lose on average without an argument. A "
     "sentence is scored by the argument it rests on most, an argument by the sentence that rests "
-    "on it most; an error is 1 minus the lowest."
+    "on it most; an error of the response is 1 minus the lowest of these."
 )
 """An explanation of scores by ablation, for readers."""
 
@@ -86,7 +86,7 @@ def response_view(
 
 
 def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
-    """The view of an ablation; what loses nothing without an argument is marked."""
+    """The view of an ablation, with arguments and sentences marked from `LOSES_NOTHING` on."""
     return response_view(
         checked,
         np.array(checked.drops),
@@ -109,12 +109,12 @@ def ablation_picture(checked: AblationErrors) -> bytes:
 
 
 def _nats(checked: AblationErrors) -> float:
-    """The darkest value: the largest loss, but at least one nat, which is little."""
+    """The darkest value: the largest loss, but at least one nat, so that small losses stay pale."""
     return max(1.0, *map(max, checked.drops))
 
 
 def _texts(checked: Iterable[TextErrors]) -> tuple[Words, ...]:
-    """Arguments or sentences with their words, sides and scores, which are 1 less the errors."""
+    """Arguments or sentences with their words, sides and scores, which are 1 minus the errors."""
     return tuple(
         Words(
             part.text,

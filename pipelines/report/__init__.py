@@ -1,1 +1,1 @@
-"""What a run leaves for reading: tables, plots and one self-contained page."""
+"""The readable output of a run: tables, plots and one self-contained page."""

@@ -1,8 +1,8 @@
 """Blocks: the parts of an opened example on the page.
 
 A view builds these from a result; `encoded` turns them into JSON, and the function of the same name
-in `assets/blocks.js` (or in a separate script) draws them. Texts may come from anywhere, so they
-are written as text only.
+in `assets/blocks.js` (or in a separate script) draws them. Texts are untrusted, so they are written
+as text only.
 """
 
 from base64 import b64encode
@@ -23,7 +23,7 @@ class Heatmap(Block):
             16 bits each, little-endian, on the scale of `salience.heatmap.strength`.
         left_out: Mark for a text of the input: "left out?"; empty marks nothing.
         added: Mark for a text of the response.
-        limit: Share up to which texts are marked at first.
+        limit: Share up to which texts are marked initially.
         nats: Value of the largest cell, if cells are log-probabilities that words of the response
             lose without those of the input.
     """
@@ -96,10 +96,10 @@ class Cell(Block):
     Attributes:
         relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", by the judge.
         shares: (relation, probability) pairs.
-        unsure: Whether the relation leads the next one by little.
-        mass: Their total probability, if it is worryingly low.
+        unsure: Whether the relation is only slightly more probable than the next one.
+        mass: The judge's total probability on relations, if it is worryingly low.
         span: The passage that decided, in the text of the source.
-        quote: That passage, if it lies outside the shown part of the text.
+        quote: That passage, if the shown part of the text does not have it.
         found: Whether the document has the quote.
         raw: The raw reply, if it could not be read.
         read: How much of the document the judge read, if not all.
@@ -139,7 +139,7 @@ class Matrix(Block):
 
 
 class Voice(Block):
-    """A row of a debate: the speaker ("Agent 3"), its document, and its words in every round."""
+    """A row of a debate: the speaker ("Agent 3"), its document, and its reply in each round."""
 
     name: str
     head: tuple[Block, ...]
@@ -151,7 +151,8 @@ class Voice(Block):
 class Debate(Block):
     """Voices as rows, rounds as columns, and the conclusion of every round below.
 
-    `corner` heads the voices, `closing` the conclusions; `end` is a sentence on how it ended.
+    `corner` heads the column of voices, `closing` the row of conclusions; `end` is a sentence on
+    how the debate ended.
     """
 
     name: str
@@ -199,7 +200,7 @@ class Fold(Block):
 
 
 class Choice(Block):
-    """One of several, chosen by name; the label names the choice for screen readers."""
+    """Cards, of which the page shows the one chosen by title; `label` is for screen readers."""
 
     label: str
     options: tuple[Card, ...]

@@ -53,7 +53,7 @@ def compare(
     """
     shared = [name for name in first if name in second]
     if clusters and test == "McNemar":
-        raise ValueError("McNemar's test takes examples as independent; flip signs")
+        raise ValueError("McNemar's test assumes independent examples; use sign flips")
     if test == "McNemar":
         right, other = ({name: values[name] == 1 for name in shared} for values in (first, second))
         p = mcnemar(right, other)
@@ -82,20 +82,21 @@ def columns(
 ) -> list[Column[Pair[Any]]]:
     """The columns of a measure: difference, p, and, with `n`, the number of examples.
 
-    The key of p defaults to the measure's with "_p"; the title of `n` is the end of its key.
+    The key of p defaults to the measure's key and "_p"; the title of `n` is the last word of its
+    key.
     """
-    found: list[Column[Pair[Any]]] = [
+    made: list[Column[Pair[Any]]] = [
         Measure(measure, title, lambda pair: pair.measures[measure].difference),
         Column(p or f"{measure}_p", f"p ({test})", lambda pair: pair.measures[measure].p),
     ]
     if n:
         examples = n.rpartition("_")[2].capitalize()
-        found.append(Column(n, examples, lambda pair: pair.measures[measure].n))
-    return found
+        made.append(Column(n, examples, lambda pair: pair.measures[measure].n))
+    return made
 
 
 def correction(pairs: Iterable[Pair[Any]]) -> tuple[str, ...]:
-    """The note of `bonferroni` on pairs."""
+    """The note by `bonferroni` on the p values of pairs."""
     return bonferroni([[measure.p for measure in pair.measures.values()] for pair in pairs])
 
 
@@ -106,6 +107,6 @@ def bonferroni(rows: Sequence[Sequence[float | None]]) -> tuple[str, ...]:
         return ()
     comparisons = "is 1 comparison" if len(rows) == 1 else f"are {len(rows):,} comparisons"
     return (
-        f"There {comparisons} with {tested:,} values of p. Bonferroni's "
-        f"correction asks for a p below {ALPHA:g} / {tested:,} = {ALPHA / tested:.2g}.",
+        f"There {comparisons} with {tested:,} p {'value' if tested == 1 else 'values'}. "
+        f"Bonferroni's correction requires p below {ALPHA:g} / {tested:,} = {ALPHA / tested:.2g}.",
     )

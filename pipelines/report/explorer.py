@@ -29,8 +29,8 @@ _SHORT = 28
 def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Beyond `limit` rows, a line gives their number and points to the CSV. Links lead from the first
-    cell of a row to an id on the page.
+    Rows beyond `limit` are left out; a line gives their number and points to the CSV. Links lead
+    from the first cell of a row to an id on the page.
     """
     table = without_zeros(table)
     numbers = [numeric(table, place) for place in range(len(table.columns))]
@@ -42,7 +42,7 @@ def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | Non
 
 
 EXAMPLES_SHOWN = 2_000
-"""Most examples of an experiment on the page; the run's files have them all."""
+"""Maximum number of examples of an experiment on the page; the run's files have them all."""
 
 SEVERAL = "Results"
 """Title of a page with several experiments."""
@@ -89,7 +89,7 @@ class Example:
         chips: Its results at a glance.
         facets: Name of a facet -> its values.
         figures: Name -> value in [0, 1] or a count, to sort the list by.
-        words: Further words to find it by.
+        words: More words that a search finds it by.
     """
 
     id: str
@@ -139,8 +139,8 @@ class ExperimentView:
         title: Name for people.
         finding: The finding; None on the page of a single answer.
         parts: Tables and plots.
-        examples: Examples of all runs; those beyond the page's limit are `left_out`.
-        facets: Filters of the examples, besides run and status.
+        examples: Examples of all runs; `left_out` counts those beyond the page's limit.
+        facets: Filters of the examples, in addition to run and status.
         runs: Name of a run -> its name for people.
         noun: The word for examples: ("question", "questions").
         models: Models with their roles.
@@ -234,8 +234,8 @@ def write(
 ) -> None:
     """Writes the page in one step, usually as RUN/report.html.
 
-    It has (label, value) pairs about all experiments, one section per view, and the folded content
-    of run.json.
+    The page has (label, value) pairs about all experiments, one section per view, and the content
+    of run.json, folded.
 
     Raises:
         InputError: The file cannot be written.
@@ -247,15 +247,15 @@ LONG = 60
 """Texts of at least this many characters are stored once and referred to by `{"$": number}`."""
 
 CHUNK = 256_000
-"""Characters of JSON in a chunk: about 5 ms to read."""
+"""Characters of JSON in a chunk, which takes about 5 ms to read."""
 
 
 class Packed:
     """The examples of a page as embedded data; `elements` maps element ids to their content.
 
     Everything is JSON in chunks, deflated and in base64. A long text is stored once, however many
-    examples share it. The page reads the list of an experiment when it opens, and the chunk of an
-    example with its texts when a reader opens the example (`assets/data.js`).
+    examples share it. The page unpacks the list of an experiment when it is first shown, and an
+    example's chunk and texts when a reader opens the example (`assets/data.js`).
     """
 
     def __init__(self) -> None:

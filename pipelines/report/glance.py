@@ -1,4 +1,4 @@
-"""The first screen of a report: runs, findings, and how sure they are."""
+"""The first screen of a report: runs, findings, and how certain they are."""
 
 import re
 from collections import Counter
@@ -10,10 +10,10 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import MISSING, two_places
 
 FEW = 30
-"""Fewer examples give intervals so wide that the reader is warned."""
+"""With fewer examples, the reader is warned of wide intervals."""
 
 _SMALL = re.compile(r"(?<![a-z0-9])\d{2,3}m(?![a-z0-9])", re.IGNORECASE)
-"""Names of models with less than a billion parameters."""
+"""The size in the name of a model with less than a billion parameters."""
 
 NOTHING_FAILED = "none"
 
@@ -24,7 +24,7 @@ _GAP = "\u00a0"
 """No-break space that keeps an interval on one line."""
 
 _KINDS = 4
-"""Most kinds of problems to name."""
+"""Maximum number of kinds of problems to name."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ def figure(estimate: Estimate | None) -> str:
     if estimate.low is None or estimate.high is None:
         return f"{value} (no interval)"
     if estimate.low == estimate.high:
-        return f"{value} (all alike)"
+        return f"{value} (all equal)"
     return f"{value} [{two_places(estimate.low)},{_GAP}{two_places(estimate.high)}]"
 
 
 def with_figures(figures: Figures, limit: int = 4) -> str:
-    """Names and figures in one line; beyond `limit` it counts the rest."""
+    """Names and figures in one line; beyond `limit`, only the number of the rest."""
     shown = [f"{name} {figure(estimate)}".strip() for name, estimate in figures[:limit]]
     left_out = len(figures) - limit
     return "; ".join([*shown, f"and {left_out:,} more below"] if left_out > 0 else shown)
@@ -144,8 +144,8 @@ def models_used(
 ) -> tuple[ModelUsed, ...]:
     """The models of runs without repetitions, from their configurations in `run.json`.
 
-    Roles are keyed by the model's key; the default suits runs that judge claims. A tagger that is
-    the only model has the tagger's role.
+    Roles are keyed by the model's key; the default suits runs that judge claims. If the tagger is
+    also the model, it has only the tagger's role.
     """
     used = []
     for config in configs:

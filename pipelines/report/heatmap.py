@@ -1,8 +1,8 @@
 """A salience map on a page: pointing at a word lights up the words that it rests on.
 
 Pointing at a word of the response shades the input by its shares of the word's salience, and the
-other way round. Texts that the response hardly uses are marked, up to a limit that the reader moves
-(`assets/heatmap.js`). Maps of lost log-probabilities look the same.
+other way round. Texts that the response hardly uses are marked, up to a limit that the reader can
+move (`assets/heatmap.js`). Maps of lost log-probabilities look the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from salience.words import Offset
 from salience.words import Word as Found
 
 CELL = 65535
-"""A share of 1 in the data of a page."""
+"""The value of a share of 1 in a page's data."""
 
 Side = tuple[Words, ...]
 """The texts of the input, or of the response."""

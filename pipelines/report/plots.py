@@ -2,7 +2,7 @@
 
 Bars and dots are placed by percentages of the drawing's width, so a plot fits any column without
 stretching lines and letters; a square plot keeps its proportions and line widths at any size. Every
-plot appears with the numbers it shows. `templates/plots.html.j2` draws.
+plot appears with the numbers it shows. `templates/plots.html.j2` draws them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,8 @@ def shares(
 ) -> Markup:
     """One bar per (label, counts), divided by the counts and labelled with their sum.
 
-    Category names follow the legend's order; a category is the CSS class suffix of its colour.
+    `names` maps each category to its name, in the order of the legend. A category is also the
+    suffix of the CSS class for its colour.
     """
     return macro("shares", rows, names, title)
 
@@ -114,8 +115,8 @@ def histogram(
         for number, count in counts.items()
     ]
     bins = round((right - left) / wide)
-    every = -(-bins // 9)  # more labels could not be read side by side
-    ticks = [(place(x), f"{x:g}") for n in range(0, bins, every) for x in [left + (n + 0.5) * wide]]
+    step = -(-bins // 9)  # more labels would not be legible side by side
+    ticks = [(place(x), f"{x:g}") for n in range(0, bins, step) for x in [left + (n + 0.5) * wide]]
     y_ticks = [(tick, f"{100 * tick * high:.0f}") for tick in _TICKS]
     lines = [(name, place(number)) for name, number in marks[:2]]
     return macro("histogram", bars, title, (across, f"% of {counted}"), ticks, y_ticks, lines)

@@ -1,6 +1,6 @@
-"""Output of commands besides results: tables, lines on standard error, and progress.
+"""Output of commands on a terminal: tables, lines on standard error, and progress.
 
-Progress shows counts, pace and time left: a bar on a terminal, else a line now and then.
+Progress shows counts, pace and time left: as a bar on a terminal, otherwise as occasional lines.
 """
 
 import time
@@ -26,13 +26,13 @@ LINE_EVERY_S = 15.0
 
 
 def say(line: str) -> None:
-    """Print a line, if there is anything to say."""
+    """Print a line on standard error; nothing if it is empty."""
     if line:
         STDERR.print(plain(line), soft_wrap=True)
 
 
 def show(table: "Table", console: Console) -> None:
-    """Print a table of results; one too wide for the terminal has its rows as columns."""
+    """Print a table of results; if it is too wide, transposed where that makes it narrower."""
     from rich.measure import Measurement
 
     from pipelines.report.table import as_shown, shown
@@ -61,7 +61,7 @@ def show(table: "Table", console: Console) -> None:
 def _printed(
     title: str, lines: Sequence[Sequence[str]], sides: Sequence[JustifyMethod]
 ) -> "Printed":
-    """A table of these lines, the first of them its head, with columns on these sides."""
+    """A table of these lines, with the first as its header and columns justified to `sides`."""
     from rich.table import Table as Printed
 
     printed = Printed(title=plain(title), title_justify="left")
@@ -73,7 +73,7 @@ def _printed(
 
 
 class Display:
-    """Progress on display.
+    """Progress of one task.
 
     Args:
         what: Name of what is counted: "responses".
@@ -90,9 +90,9 @@ class Display:
         self._told, self._said = False, time.monotonic()
 
     def begin(self, done: float) -> None:
-        """Start at this many; the pace counts from now on, and is told from the second one.
+        """Start at this number; the pace is measured from now on, and shown from the second item.
 
-        The first may wait for a model, or for all others of its batch.
+        The first item may have to wait for a model, or for the rest of its batch.
         """
         self._waited = 1
         self._start(done)
@@ -128,7 +128,7 @@ class Display:
         total = self._total or self._done
         counted = self._done - self._before
         parts = [f"{self._what} {self._done:,.0f}/{total:,}"]
-        if counted > self._waited:  # else nothing is known of the pace
+        if counted > self._waited:  # otherwise the pace is not known yet
             pace = (self._said - (self._began or 0)) / max(1, counted)
             parts.append(
                 f"{pace:.1f} s each" if pace >= 0.1 else f"{1 / max(pace, 1e-9):,.0f} a second"
@@ -139,7 +139,7 @@ class Display:
         STDERR.print(f"{said}; {remark}" if remark else said, soft_wrap=True)
 
     def status(self, text: str) -> None:
-        """Show what is awaited; an empty text ends it."""
+        """Show what is being waited for; an empty text ends it."""
         text = plain(text)
         if self._bar and self._task is not None:
             self._bar.update(self._task, status=text)
@@ -173,10 +173,11 @@ def progress(what: str, total: int | None = None) -> Iterator[Display]:
 
 @contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
-    """Show what is awaited while the block runs, if there is nothing to count.
+    """Show what is being waited for while the block runs, if there is nothing to count.
 
     Yields:
-        A function that takes the text, from any thread. Without a terminal, a line now and then.
+        A function that takes the text, from any thread. Without a terminal, it prints a line only
+        now and then.
     """
     said = time.monotonic()
     with STDERR.status("") as status:

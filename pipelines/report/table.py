@@ -64,7 +64,7 @@ class Measure(Column[Shown_contra]):
 
 
 HERE: Final = Column[Any]("figures", "Figures", lambda _: "this run")
-"""Note that tells this run's rows from the paper's."""
+"""The column that distinguishes this run's rows from the paper's."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +104,21 @@ class Table:
     ) -> Self:
         """The table with one row per item.
 
-        Rows of quoted figures (`quoted`) are keyed by column.
+        Rows of `quoted` are keyed by column.
 
         Raises:
             ValueError: A quoted figure belongs to no column.
         """
         keys = [column.key for column in columns]
-        elsewhere = list(quoted)
-        if unknown := {key for row in elsewhere for key in row} - {*keys}:
+        quotes = list(quoted)
+        if unknown := {key for row in quotes for key in row} - {*keys}:
             raise ValueError(f"{name}: no column for {', '.join(sorted(unknown))}")
         return cls(
             name=name,
             title=title,
             columns=tuple(columns),
             rows=tuple(tuple(column.of(item) for column in columns) for item in items),
-            quoted=tuple(tuple(row.get(key) for key in keys) for row in elsewhere),
+            quoted=tuple(tuple(row.get(key) for key in keys) for row in quotes),
             caption=caption,
             notes=tuple(notes),
         )
@@ -135,7 +135,7 @@ class Table:
 
 
 def brief(table: Table, *keys: str) -> Table:
-    """Our rows, in these columns and those of estimates, without notes."""
+    """Our rows in these columns and all columns of estimates, without notes."""
     places = [
         place for place, column in enumerate(table.columns) if column.interval or column.key in keys
     ]
@@ -143,11 +143,11 @@ def brief(table: Table, *keys: str) -> Table:
 
 
 WIDE: Final = 10
-"""Most columns that a page has room for beside each other."""
+"""Maximum number of columns that fit on a page."""
 
 
 def without_zeros(table: Table) -> Table:
-    """A wide table for a page: counts that are 0 in all rows are named in a note instead."""
+    """The table for a page; if it is wide, columns of zeros are named in a note instead."""
     if len(table.columns) <= WIDE or not table.rows:
         return table
     empty = [
@@ -165,7 +165,7 @@ def without_zeros(table: Table) -> Table:
 
 
 def _with_columns(table: Table, places: Sequence[int]) -> Table:
-    """The table with these columns alone."""
+    """The table with only these columns."""
     return replace(
         table,
         columns=tuple(table.columns[place] for place in places),
@@ -278,7 +278,7 @@ def json_text(table: Table) -> str:
 
 def records(table: Table) -> list[dict[str, str | int | float | None]]:
     """All rows, quoted ones last, as key -> value with separate `_low` and `_high`."""
-    found = []
+    made = []
     for row in table.rows + table.quoted:
         record: dict[str, str | int | float | None] = {}
         value: str | int | float | None
@@ -290,8 +290,8 @@ def records(table: Table) -> list[dict[str, str | int | float | None]]:
             record[column.key] = value
             if column.interval:
                 record |= {f"{column.key}_low": low, f"{column.key}_high": high}
-        found.append(record)
-    return found
+        made.append(record)
+    return made
 
 
 def own_rows(table: Table) -> list[dict[str, Cell]]:
@@ -316,7 +316,7 @@ def estimate_of(cell: Cell) -> Estimate | None:
 
 
 def called(run: str, name: str) -> str:
-    """An example of one of several runs; names may repeat across runs."""
+    """The name of an example with its run, since names may repeat across runs."""
     return f"{run}: {name}"
 
 

@@ -15,7 +15,7 @@ BINS = 15
 """Bins of the ECE, as in Guo et al. 2017."""
 
 ALL = "all"
-"""Name of the row over every source."""
+"""Name of the row over all sources."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Predictions:
 
     @property
     def given(self) -> list[Label]:
-        """The most probable labels; the first of equals in the order of `LABELS`."""
+        """The most probable labels; in a tie, the first in the order of `LABELS`."""
         return [LABELS[max(range(3), key=row.__getitem__)] for row in self.probabilities]
 
     @property
@@ -118,8 +118,8 @@ def scores_table(predictions: Predictions, model: str, data: str) -> Table:
         caption=f"{model} on {data}.",
         notes=(
             "Intervals (95 %): Wilson for accuracy, bootstrap over pairs for macro-F1, clustered "
-            "by premise for Brier. Pairs of one premise are not independent, so the first two are "
-            "a little too narrow.",
+            "by premise for Brier. Pairs with the same premise are not independent, so the first "
+            "two are a little too narrow.",
             "Macro-F1 is the mean over the labels that occur in the source; ECE has "
             f"{BINS} bins; Brier is the sum over the three labels, from 0 to 2 (lower is better).",
         ),
@@ -131,7 +131,7 @@ def calibration_table(series: Sequence[Named], data: str) -> Table:
     return Table.of(
         series,
         name="calibration",
-        title="Calibration on pairs it was not fitted on",
+        title="Calibration on pairs that it was not fitted on",
         columns=[
             _name("calibration", "Calibration"),
             PAIRS,
@@ -140,5 +140,5 @@ def calibration_table(series: Sequence[Named], data: str) -> Table:
             Measure("log_likelihood", "Log-likelihood", lambda row: row[1].log_likelihood),
             ACCURACY,
         ],
-        caption=f"Pairs of {data}; none was measured with what was fitted on it.",
+        caption=f"Pairs of {data}; each is measured only with what was fitted on other pairs.",
     )

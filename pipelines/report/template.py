@@ -1,6 +1,6 @@
 """Templates of the page: text is escaped, and only our own script and style may run.
 
-The page fetches nothing: style, script and data stand inside it, and its content security policy
+The page fetches nothing: style, script and data are embedded in it, and its content security policy
 forbids everything else. Text from documents and models is escaped by the templates; scripts write
 it as text only (the policy demands trusted types, and no type is trusted).
 """
@@ -54,7 +54,7 @@ def assets(*names: str) -> str:
 
 
 def policy(script: str, style: str) -> str:
-    """The content security policy of a page that has this one script and this one style."""
+    """The content security policy of a page with only this script and this style."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -70,12 +70,12 @@ def policy(script: str, style: str) -> str:
 
 
 def embedded(value: Any) -> Markup:
-    """JSON that may stand inside a script element: `<`, `>` and `&` are written as escapes."""
+    """JSON that is safe inside a script element: `<`, `>` and `&` are written as escapes."""
     return htmlsafe_json_dumps(made_visible(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def made_visible(value: Any) -> Any:
-    """Lists, objects and texts of JSON with every text made visible."""
+    """A JSON value with all its texts made visible."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""One example's blocks on a terminal; foreign text made safe there."""
+"""Prints one example's blocks on a terminal, with untrusted text made safe."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -30,7 +30,7 @@ RELATIONS: Final = {
 }
 
 TEXT_SHOWN: Final = 300
-"""Most characters shown of a document."""
+"""Maximum characters shown of a document."""
 
 
 def show(console: Console, made: Iterable[Block]) -> None:
@@ -120,7 +120,7 @@ def _styled(style: str, text: str) -> str:
 
 
 def _marked(text: str, spans: Sequence[Span]) -> str:
-    """A text, its marked passages bold."""
+    """A text with its marked passages in bold."""
     parts, place = [], 0
     for span in spans:
         parts += [plain(text[place : span.start]), _styled("bold", text[span.start : span.end])]
@@ -221,7 +221,7 @@ def _why(matrix: Matrix) -> Iterator[str]:
 
 
 def _heatmap(shown: Heatmap) -> Table | None:
-    """The texts of a map with their shares; those up to the limit are marked."""
+    """The texts of a map with their shares; those with shares up to the limit are marked."""
     parts = [
         *((part, shown.left_out) for part in shown.given),
         *((part, shown.added) for part in shown.response),
@@ -242,7 +242,7 @@ def _heatmap(shown: Heatmap) -> Table | None:
 def plain(text: str) -> str:
     """Text of documents and models for rich: neither markup nor control characters.
 
-    Print it with a console that has `emoji=False`, or it replaces names between colons.
+    Print it on a console with `emoji=False`; otherwise rich replaces names between colons.
     """
     shown = escape(visible(text))
     # With an odd number of backslashes at the end, the last would escape the tag after it.

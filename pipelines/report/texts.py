@@ -1,4 +1,4 @@
-"""Blocks that are words: lines, notes, quotes, sentences with verdicts, texts with marks.
+"""Text blocks: lines, notes, quotes, sentences with verdicts, texts with marks.
 
 They are drawn like the other blocks; see `blocks`.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, dataclass_transform
 
 CHARACTERS_SHOWN = 40_000
-"""Most characters of a text on the page, which counts the rest."""
+"""Maximum characters of a text on the page, which gives the number of the rest."""
 
 _VISIBLE = (
     {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -16,8 +16,8 @@ _VISIBLE = (
     | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
     # Bidirectional embeddings, overrides and isolates reorder the text around them.
     | dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
-    # Tags spell ASCII that models read and nobody sees; they are meant for the flags of three
-    # regions.
+    # Tag characters spell ASCII that models can read but people cannot see; their intended use is
+    # in the flags of three regions.
     | dict.fromkeys(range(0xE0000, 0xE0080), 0xFFFD)
     # Surrogates cannot be written as UTF-8; non-characters are invalid in HTML.
     | dict.fromkeys([*range(0xD800, 0xE000), *range(0xFDD0, 0xFDF0), 0xFFFE, 0xFFFF], 0xFFFD)
@@ -52,7 +52,7 @@ Tone = Literal[
     "plain", "support", "contradict", "both", "irrelevant", "invalid", "outline", "strong"
 ]
 """Colours of the page: blue for what supports or is right, orange for what contradicts or is wrong,
-violet for what could not be read. A sign or a word always says the same."""
+violet for what could not be read. A sign or a word always carries the same meaning."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -74,7 +74,7 @@ class Chip(Block):
 
 
 class Aside(Block):
-    """Small words within a line."""
+    """Words in smaller, softer type within a line."""
 
     text: str
 
@@ -157,7 +157,7 @@ class Bars(Block):
 
 
 class Sentence(Block):
-    """A sentence of an answer, its ending, and a verdict with details to open."""
+    """A sentence of an answer, what follows it (citations), and a verdict with details to open."""
 
     text: str
     after: tuple[Inline, ...] = ()
@@ -197,9 +197,9 @@ class Word(Block):
 
 
 class Words(Block):
-    """An argument, a prompt, a sentence of a response, with its words in order.
+    """An argument, a prompt or a sentence of a response, with its words in order.
 
-    The label comes first ("pro"); the share is that of the whole text.
+    `label` is shown before it ("pro"); `share` is that of the whole text.
     """
 
     text: str
@@ -214,12 +214,12 @@ def line(*content: Inline) -> Line:
 
 
 def noted(text: str | None, label: str = "") -> list[Block]:
-    """An explanation, if any."""
+    """A note with an explanation, if there is one."""
     return [Note(text, label)] if text else []
 
 
 def unread(problem: str | None, raw: str | None) -> list[Block]:
-    """Why a reply could not be read, if it could not."""
+    """The problem of an unreadable reply; empty if the reply could be read."""
     return [] if problem is None else [Unread(problem, raw)]
 
 

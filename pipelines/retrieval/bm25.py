@@ -41,11 +41,11 @@ def write_bm25(texts: Iterable[str], folder: Path) -> None:
     Raises:
         InputError: No text contains a word.
     """
-    counted = list(stems(texts))
-    if not any(counted):
-        raise InputError("no passage has a word to search by; name documents that have text")
+    stemmed = list(stems(texts))
+    if not any(stemmed):
+        raise InputError("no passage contains a word to search for; name documents with text")
     index = _bm25()
-    index.index(counted, show_progress=False)
+    index.index(stemmed, show_progress=False)
     index.save(folder, show_progress=False)
 
 
@@ -68,12 +68,12 @@ def scores_among(texts: Sequence[str], queries: Iterable[str]) -> "Iterator[NDAr
     """Scores of a few texts for queries, with term weights from these texts."""
     import numpy as np
 
-    counted = list(stems(texts))
+    stemmed = list(stems(texts))
     index = _bm25()
-    if any(counted):
-        index.index(counted, show_progress=False)
+    if any(stemmed):
+        index.index(stemmed, show_progress=False)
     for query in queries:
-        yield _scores(index, query) if any(counted) else np.zeros(len(counted), dtype=np.float32)
+        yield _scores(index, query) if any(stemmed) else np.zeros(len(stemmed), dtype=np.float32)
 
 
 def _bm25() -> Any:

@@ -51,8 +51,8 @@ class Embedder:
         Raises:
             InputError: The folder is missing or cannot be read.
         """
-        found = {file for pattern in DECIDING for file in self.path.glob(pattern)}
-        files = sorted(file for file in found if file.is_file())
+        matches = {file for pattern in DECIDING for file in self.path.glob(pattern)}
+        files = sorted(file for file in matches if file.is_file())
         if not any(file.suffix == ".safetensors" for file in files):
             raise InputError(
                 f"{self.path} has no safetensors weights; name the folder of an embedding model"
@@ -172,13 +172,13 @@ def write_embeddings(
     """Embed `number` passages into a NumPy file, part by part."""
     import numpy as np
 
-    # float16 halves the size, and its error is far below differences between passages.
+    # float16 halves the size, and its error is far smaller than differences between passages.
     vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
         file, mode="w+", dtype=np.float16, shape=(number, embedder.dimension)
     )
-    coming = iter(texts)
+    remaining = iter(texts)
     for start in range(0, number, AT_ONCE):
-        part = list(islice(coming, AT_ONCE))
+        part = list(islice(remaining, AT_ONCE))
         vectors[start : start + len(part)] = embedder.embed(part)
         for _ in part:
             on_embedded()
@@ -199,7 +199,7 @@ class Dense:
         import numpy as np
 
         (vector,) = self._embedder.embed([query])
-        # Part by part: all of them in float32 would take twice the size of the file.
+        # In parts: converting all at once to float32 would take twice the file's size in memory.
         return np.concatenate(
             [
                 self._vectors[start : start + 65536].astype(np.float32) @ vector

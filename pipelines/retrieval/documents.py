@@ -23,7 +23,7 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
     """The documents of files and folders, sorted by name within a folder.
 
     A Markdown or text file is one document, named by its path within the folder. An HTML or PDF
-    file is read only if it is named itself. A line of a JSONL file is a document with `id` and
+    file is read only if it is named explicitly. A line of a JSONL file is a document with `id` and
     `text`, and optionally `title`, `url` and `date`. An index in a folder is skipped, because it
     holds copies of documents.
 
@@ -36,7 +36,7 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
         for document in _in(path):
             if document.id in by_id:
                 raise InputError(
-                    f"two documents are called {document.id!r}, the second is from {path}; "
+                    f"two documents have the id {document.id!r}, the second in {path}; "
                     "rename one, or index them separately"
                 )
             by_id[document.id] = document
@@ -59,8 +59,8 @@ _BLOCK = re.compile(
     r"^(?P<fence>```|~~~)[\s\S]*?(?:^(?P=fence)|\Z)|^(?P<level>#{1,6})[ \t](?P<heading>.*)$",
     re.MULTILINE,
 )
-# In scripts without spaces between words, every character counts as one word. In other scripts so
-# do every 50 characters, for text without spaces, such as Thai, or embedded data.
+# In Chinese and Japanese, every character counts as one word. Elsewhere, a word has at most 50
+# characters, for text without spaces, such as Thai or embedded data.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,50}")
 
 
@@ -126,10 +126,10 @@ def _under_headings(text: str) -> Iterator[tuple[int, str, str]]:
     """
     level, heading, start = 0, "", 0
     for match in _BLOCK.finditer(text):
-        found = _heading(match["heading"] or "")
-        if 0 < len(found) <= HEADING:
+        title = _heading(match["heading"] or "")
+        if 0 < len(title) <= HEADING:
             yield level, heading, text[start : match.start()]
-            level, heading, start = len(match["level"]), found, match.end()
+            level, heading, start = len(match["level"]), title, match.end()
     yield level, heading, text[start:]
 
 
@@ -170,7 +170,7 @@ def files_of(path: Path, kinds: tuple[str, ...] = READ) -> list[Path]:
         if file.name.endswith(kinds) and file.is_file() and not in_index(file)
     )
     if not files:
-        raise InputError(f"{path} holds no document; documents end in {', '.join(kinds)}")
+        raise InputError(f"{path} contains no documents; their names end in {', '.join(kinds)}")
     return files
 
 
@@ -195,4 +195,4 @@ def _of(file: Path, name: str) -> Iterator[Document]:
         raise InputError(f"{file} does not exist; check the path")
     else:
         kinds = ", ".join((*READ, *HTML, *PDF))
-        raise InputError(f"{file} cannot be read; documents end in {kinds}")
+        raise InputError(f"{file} cannot be read; names of documents end in {kinds}")

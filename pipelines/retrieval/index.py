@@ -69,7 +69,7 @@ def reciprocal_rank_fusion(
     above 0; the larger it is, the less first places count.
 
     Returns:
-        Items with their score, best first; ties in the order met.
+        Items with their score, best first; ties in order of first appearance.
     """
     scores: dict[ItemT, float] = defaultdict(float)
     for ranking in rankings:
@@ -95,7 +95,7 @@ DEPTH = 20
 """k, passages retrieved (ConRAG, Table III)."""
 
 FUSED = 100
-"""Depth of each ranking that is fused; passages below it in both are not retrieved."""
+"""Depth of each ranking that is fused; passages below it in both rankings are not retrieved."""
 
 FORMAT = 2
 ABOUT = "index.json"
@@ -137,16 +137,16 @@ def build(
 ) -> "Index":
     """Build an index atomically: a killed process leaves an existing index unchanged.
 
-    Passages, at least one, have unique ids and are written as they come. The folder is created; an
-    existing index in it is replaced, anything else is left alone. Without an embedder the index is
-    lexical only; `on_embedded` is called once per embedded passage.
+    Passages, at least one, have unique ids and are written one by one. The folder is created if
+    missing; an existing index in it is replaced, and a folder with other files is refused. Without
+    an embedder the index is lexical only; `on_embedded` is called once per embedded passage.
 
     Raises:
         InputError: There are no passages or two share an id, the folder holds something else or
             cannot be written, or the embedding model cannot be used.
     """
-    coming = iter(passages)
-    first = next(coming, None)
+    remaining = iter(passages)
+    first = next(remaining, None)
     if first is None:
         raise InputError("no passage to index; name documents that have text")
     model = embedder.digest if embedder else None
@@ -158,12 +158,12 @@ def build(
         refuse_links(*folder.glob("*"))
         with open_unfollowed(folder / LOCK) as lock:
             hold(lock, f"another process is building {folder}; wait for it")
-            before = _about(folder).files if (folder / ABOUT).exists() else f"{FILES}0"
+            previous = _about(folder).files if (folder / ABOUT).exists() else f"{FILES}0"
             for entry in folder.glob(f"{FILES}*"):
-                if entry.name != before:
+                if entry.name != previous:
                     shutil.rmtree(entry)
-            name = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
-            written = _write(chain([first], coming), folder / name, embedder, on_embedded)
+            name = f"{FILES}{int(previous.removeprefix(FILES)) + 1}"
+            written = _write(chain([first], remaining), folder / name, embedder, on_embedded)
             about = About(
                 format=FORMAT,
                 files=name,
@@ -199,8 +199,8 @@ class Index:
         self._embedder = embedder
         if embedder is not None and self.about.model not in (None, embedder.digest):
             raise InputError(
-                f"{folder} was built with another embedding model ({self.about.model_path}) than "
-                f"{embedder.path}; name that one, or build the index again"
+                f"{folder} was built with the embedding model {self.about.model_path}, not with "
+                f"{embedder.path}; name the former, or build the index again"
             )
         with _telling_damage(folder):
             offsets = self._files / "offsets.npy"
@@ -208,7 +208,7 @@ class Index:
             self._lines = (self._files / "passages.jsonl").open("rb")  # closed with the process
 
     def passage(self, position: int) -> Document:
-        """The passage at an index, from 0."""
+        """The passage at a position, from 0."""
         with _telling_damage(self.folder):
             self._lines.seek(int(self._offsets[position]))
             return Document.model_validate_json(self._lines.readline())
@@ -270,7 +270,7 @@ class Index:
         if self.about.model is None or path is None:
             raise InputError(
                 f"{self.folder} was built without an embedding model, so it can be searched by "
-                "bm25 alone; build it again with one"
+                "bm25 only; build it again with one"
             )
         embedder = self._embedder or Embedder(path)
         if self._embedder is None and not path.is_dir():
@@ -308,7 +308,7 @@ def _about(folder: Path) -> About:
         raise InputError(f"{path} cannot be read ({error.strerror}); name another index") from error
     except ValidationError as error:
         raise InputError(
-            f"{path} is damaged, or not an index's; name another folder, or build an index in one"
+            f"{path} is damaged, or not part of an index; name another folder, or build a new index"
         ) from error
     if about.format != FORMAT:
         raise InputError(

@@ -122,7 +122,7 @@ class RunFolder:
             return  # never locked, or not readable by this user
         with lock:
             if held(lock):
-                raise InputError(f"a run is writing {self.path}; wait until it has ended")
+                raise InputError(f"a run is writing {self.path}; wait until it is done")
 
     def about(self) -> dict[str, Any]:
         """The contents of `run.json`, {} for a new folder.
@@ -142,16 +142,18 @@ class RunFolder:
                     raise KeyError(name)
         except ValueError as error:
             raise InputError(
-                f"{path} is damaged ({error}), so the settings of the results beside it are not "
-                "known; put back a copy of it, or name another folder: answers already given come "
-                "from the cache"
+                f"{path} is damaged ({error}), so the settings of the results beside it are "
+                "unknown; restore a copy, or name another folder: answers already given come from "
+                "the cache"
             ) from error
         except (KeyError, TypeError, AttributeError):
-            raise InputError(f"{path} was not written by this program; name another") from None
+            raise InputError(
+                f"{path} was not written by this program; name another folder"
+            ) from None
         return about
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
-        """The runs of an experiment, as they began; "conrag.wice" is a run of "conrag".
+        """The runs of an experiment, in starting order; "conrag.wice" is a run of "conrag".
 
         Returns:
             The part after the experiment's name and a dot -> the entry in `run.json`; "" for a run
@@ -189,8 +191,8 @@ class RunFolder:
         if pipeline not in entries:
             if (log := self.path / f"{pipeline}.jsonl").exists() and log.stat().st_size:
                 raise InputError(
-                    f"{log} has results, but run.json does not tell their settings; put back a "
-                    "copy of it, or name another folder: answers already given come from the cache"
+                    f"{log} has results, but run.json lacks their settings; restore a copy of it, "
+                    "or name another folder: answers already given come from the cache"
                 )
             entries[pipeline] = {"config": plain, **made_with}
             self._write_about(about)
@@ -245,8 +247,8 @@ class Difference(NamedTuple):
         """In words: `settings.judge ("tagger" there, "model" now)`."""
         before, after = written(self.there), written(self.now)
         # A digest or a long list tells a reader nothing.
-        told = max(len(before), len(after)) <= 40
-        return self.name + (f" ({before} there, {after} now)" if told else "")
+        short = max(len(before), len(after)) <= 40
+        return self.name + (f" ({before} there, {after} now)" if short else "")
 
 
 def written(value: Any) -> str:
@@ -304,10 +306,10 @@ class ResultLog(Generic[ResultT]):
     def mend(self) -> None:
         """Remove a half-written last line."""
         if self.path.exists():
-            whole = b"".join(line + b"\n" for line in self._whole_lines())
-            if len(whole) < self.path.stat().st_size:
+            complete = b"".join(line + b"\n" for line in self._whole_lines())
+            if len(complete) < self.path.stat().st_size:
                 with open_unfollowed(self.path, "r+b") as file:
-                    file.truncate(len(whole))
+                    file.truncate(len(complete))
 
     def append(self, result: ResultT) -> None:
         """Append a result and flush it to disk."""

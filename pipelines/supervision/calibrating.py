@@ -1,8 +1,8 @@
 """Calibration of a tagger on held-out pairs (ConRAG, section "Training and calibration").
 
 The pairs are cut in two by their group (a question or a claim), or by premise where they have none.
-On the first part everything is fitted; the second shows what it is worth, and gives the points from
-which a cascade takes its threshold. Pairs of one group are never on both sides.
+Everything is fitted on the first part; the second shows how good the fit is, and gives the points
+from which a cascade takes its threshold. Pairs of one group are never on both sides.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 METHODS: tuple[Method, ...] = ("none", "temperature", "isotonic")
 
 FEWEST = 30
-"""Pairs of one part below which a calibration says nothing."""
+"""Fewest pairs of a part for a meaningful calibration."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,9 @@ def calibrate_folder(
     data: str = "",
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> Choice:
-    """Calibrate the tagger in a folder on pairs, and write what was chosen into it.
+    """Calibrate the tagger in a folder on pairs, and write the calibration into the folder.
 
-    `on_progress` is told which share of the pairs was read since.
+    `on_progress` gets the share of all windows read since the last call.
 
     Raises:
         InputError: As `calibrate`.
@@ -119,11 +119,11 @@ def calibrate(
 ) -> Choice:
     """Fit temperature and isotonic regression, choose, and count what the choice keeps.
 
-    The choice is made within the part that is fitted on: by the likelihood of each of its halves
-    under what was fitted on the other. So the check part has no say in it.
+    The choice is made within the part that is fitted on, by the likelihood of each of its halves
+    under a fit on the other, so the check part has no influence on it.
 
-    The tagger was not trained on these pairs. `base` says how premises are cut into windows. If
-    no premise has several, its aggregation is kept.
+    The tagger must not have been trained on these pairs. `base` says how premises are cut into
+    windows. If no premise to fit on has several, the aggregation of `base` is kept.
 
     Raises:
         InputError: A part is too small, lacks a label, or cannot be halved for the choice.
@@ -157,8 +157,8 @@ def fitted(
 ) -> Calibration:
     """A calibration of one method and one aggregation, fitted on all of some pairs.
 
-    A premise of several windows has no logits of its own. When the temperature is fitted, the
-    logarithms of its probabilities, joined by their maximum, stand for them.
+    A premise of several windows has several logits. To fit the temperature, the logarithms of its
+    probabilities, joined by their maximum, are used instead.
     """
     windows = {"window_tokens": base.window_tokens, "overlap": base.overlap}
     made = Calibration(aggregation=aggregation, **windows)
@@ -174,7 +174,7 @@ def fitted(
 
 
 def probabilities(read: Readings, calibration: Calibration) -> Floats:
-    """What a calibration makes of readings: (n, 3) in the order of `LABELS`."""
+    """Probabilities of readings under a calibration, (n, 3), in the order of `LABELS`."""
     join = AGGREGATIONS[calibration.aggregation]
     joined = [join(softmax(reading.logits, calibration.divisor)) for reading in read.readings]
     return calibrations.apply(calibration, np.array(joined))
@@ -183,14 +183,14 @@ def probabilities(read: Readings, calibration: Calibration) -> Floats:
 def _likeliest(
     fit: Readings, base: Calibration, methods: Sequence[Method], aggregations: Sequence[Aggregation]
 ) -> tuple[Method, Aggregation]:
-    """The pair of method and aggregation under which unseen halves of the part are likeliest."""
+    """The method and aggregation under which unseen halves of the part are likeliest."""
     choices = list(product(methods, aggregations))
     if len(choices) == 1:
         return choices[0]
     one, other = fit.part("choice:", "train"), fit.part("choice:", "test")
     if not one.pairs or not other.pairs:
         raise InputError(
-            "the pairs to fit on are of too few groups or premises to choose by; give pairs of more"
+            "the pairs to fit on have too few groups or premises to choose a method; add some"
         )
     losses: dict[tuple[Method, Aggregation], float] = {}
     for method, aggregation in choices:
@@ -206,12 +206,12 @@ def _likeliest(
 def _refuse_small(part: Readings, purpose: str) -> None:
     if len(part.pairs) < FEWEST:
         raise InputError(
-            f"{len(part.pairs)} pairs are left {purpose} (they are cut in two by group, else by "
-            f"premise), and at least {FEWEST} are needed; give pairs of more of them"
+            f"{len(part.pairs)} pairs are left {purpose} (they are cut in two by group or premise),"
+            f" and at least {FEWEST} are needed; give pairs of more groups or premises"
         )
     for label in LABELS:
         if label not in part.labels:
             raise InputError(
-                f"no pair {purpose} has the label '{label}' (they are cut in two by group, else by "
-                "premise); give pairs of all three labels"
+                f"no pair {purpose} has the label '{label}' (they are cut in two by group or "
+                "premise); give more pairs of all three labels"
             )

@@ -1,6 +1,6 @@
-"""Sentences of evidence among others of their page: a passage is read, not a sentence alone.
+"""Sentences of evidence among others of their page, to train on passages, not single sentences.
 
-A tagger that learned from single sentences finds a decisive one among others badly. Here every
+A tagger trained on single sentences is bad at finding a decisive one among others. Here every
 sentence of evidence gets neighbours from its page, which do not change the label, and some claims
 get neighbours alone, which are irrelevant to them.
 """
@@ -17,7 +17,7 @@ from pipelines.data.fool_me_twice import GameClaim, Sentence
 from pipelines.text.words import terms, words
 
 ALIKE = 0.5
-"""Likeness from which on two sentences are taken for versions of one."""
+"""Two sentences of at least this likeness count as versions of one."""
 
 
 @lru_cache(maxsize=100_000)  # a page's sentences are neighbours of many claims
@@ -32,12 +32,12 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Share of words that two texts have in common, of those of either; in [0, 1]."""
+    """Share, in [0, 1], of the words of two texts that both have."""
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """Texts of which none is a version of one before it, in order."""
+    """The texts that are not versions of an earlier one, in order."""
     kept: list[tuple[str, frozenset[str]]] = []
     for text in texts:
         words = content_words(text)
@@ -47,8 +47,8 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 
 FIRST = 6
-"""Words by which reserved texts and others are looked for inside each other. Shorter ones say
-little, and are known only as they are."""
+"""Words in a row that a text must share with a reserved one to be compared with it. Shorter texts
+say little, and are only compared as a whole."""
 
 
 class ReservedTexts:
@@ -64,7 +64,7 @@ class ReservedTexts:
                 self._by_words.setdefault(start, []).append(text)
 
     def __contains__(self, text: str) -> bool:
-        """Whether a text is a reserved one, has one of them inside, or is a part of one."""
+        """Whether a text is, contains or is part of a reserved one."""
         plain = normal(text)
         return plain in self._texts or any(
             reserved in plain or plain in reserved
@@ -73,7 +73,7 @@ class ReservedTexts:
         )
 
     def trainable(self, pairs: Iterable[LabelledPair]) -> list[LabelledPair]:
-        """The pairs of which neither side shows a reserved text."""
+        """The pairs without a reserved text on either side."""
         chosen = list(pairs)
         texts = {text for pair in chosen for text in (pair.premise, pair.hypothesis)}
         shown = {text for text in texts if text in self}
@@ -81,13 +81,13 @@ class ReservedTexts:
 
 
 def _in_a_row(plain: str) -> list[int]:
-    """Of every place of a text, the hash of the `FIRST` words from there on."""
+    """Hashes of all runs of `FIRST` words in a text."""
     row = words(plain)
     return [hash(tuple(row[n : n + FIRST])) for n in range(len(row) - FIRST + 1)]
 
 
 def normal(text: str) -> str:
-    """A text by which its copies are known: case and white space aside."""
+    """A text without differences of case and white space, to recognise copies."""
     return " ".join(text.split()).casefold()
 
 
@@ -95,19 +95,19 @@ AROUND = (1, 4)
 """Fewest and most sentences around the evidence, and in a passage without it."""
 
 FEW = 1
-"""Most words that a sentence of a passage without evidence has in common with the claim, those of
-the page's name aside: what has more may say something of the claim."""
+"""Most words that a sentence of a passage without evidence may share with the claim, apart from the
+page's name; with more, it may say something about the claim."""
 
 SILENT = 1 / 3
 """Share of claims that get a passage without evidence as well, as in `passages.SILENT`."""
 
 
 def in_context(pairs: Sequence[LabelledPair], rng: random.Random) -> list[LabelledPair]:
-    """Pairs whose premise is a sentence of the page that their group names, among others of it.
+    """Pairs with their premise among other sentences of its page, which their group names.
 
-    A sentence that is a version of the evidence, or was labelled for the same claim, may say
-    something of the claim, and is no neighbour. For VitaminC, whose pages come in revisions.
-    A premise that has no neighbour, and a pair without a group, gives nothing.
+    Sentences that are versions of the evidence, or were labelled for the same claim, may say
+    something about the claim, and are not used as neighbours. For VitaminC, whose pages come in
+    revisions. Pairs without a group or neighbours are skipped.
     """
     pages: dict[str | None, dict[str, None]] = defaultdict(dict)
     judged: dict[str, set[str]] = defaultdict(set)
@@ -134,11 +134,11 @@ def in_context(pairs: Sequence[LabelledPair], rng: random.Random) -> list[Labell
 def fool_me_twice(
     claims: Sequence[GameClaim], rng: random.Random, reserved: ReservedTexts
 ) -> list[LabelledPair]:
-    """FoolMeTwice: the gold sentences among others of their section, in the order of its pages.
+    """FoolMeTwice: the gold sentences among others of their section, or else of their page.
 
     The release has no pages, but many claims of a page, each with some ten of its sentences and
-    their sections. All of them together stand for the page. The passage without evidence is of
-    other sections; sentences that claims of the test half show as well (`reserved`) are left out.
+    their sections. All of them together stand for the page. Passages without evidence come from
+    other sections; sentences that the test half also shows (`reserved`) are left out.
     """
     pages: dict[str, dict[str, Sentence]] = defaultdict(dict)
     for claim in claims:
@@ -180,8 +180,7 @@ def _passages(
 ) -> list[LabelledPair]:
     """The evidence among neighbours and, for some claims, some of the `silent` sentences alone.
 
-    Evidence stays together and in order; so do the neighbours, which are sentences in a row where
-    they come as such.
+    Evidence stays together and in order; neighbours are consecutive, in the order given.
     """
     if not neighbours:
         return []
@@ -209,6 +208,6 @@ def _passages(
 
 
 def _silent(pair: LabelledPair, page: frozenset[str], sentences: Sequence[str]) -> list[str]:
-    """The sentences of a page that have next to no word of a claim, those of its name aside."""
+    """The sentences that share at most `FEW` words with a claim, apart from the page's name."""
     claim = content_words(pair.hypothesis) - page
     return [text for text in sentences if len(claim & content_words(text)) <= FEW]

@@ -1,4 +1,4 @@
-"""Pairs of everyday records of our own: documents that disagree or agree, and claims about them.
+"""Pairs from our own everyday records: documents that disagree or agree, and claims about them.
 
 `everyday.jsonl` has one record a line: `documents`, and for each claim one letter per document, in
 their order: S where the document supports the claim, R where it denies it, I where it settles
@@ -20,7 +20,7 @@ from pipelines.supervision.official import TrainingPairs
 LETTERS: Final = {"S": Label.SUPPORT, "R": Label.REFUTE, "I": Label.IRRELEVANT}
 
 HELD_OUT: Final = 8
-"""One record in so many is held out for development and calibration."""
+"""One in this many records is held out for development and calibration."""
 
 
 class EverydayRecord(BaseModel):

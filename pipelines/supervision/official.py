@@ -1,6 +1,6 @@
 """Pairs from FEVER, SciFact and RAGTruth, by the recipes of ConRAG ("A-stage: relation tagging").
 
-These releases come with a split of their own, which is kept.
+The releases' own splits are kept.
 """
 
 import random
@@ -21,10 +21,10 @@ from pipelines.errors import InputError
 from pipelines.supervision.context import content_words
 
 PASSAGE_SENTENCES = 5
-"""Sentences of a passage where a source of RAGTruth is one long text."""
+"""Most sentences of a passage of a RAGTruth source."""
 
 FEWEST_SHARED = 2
-"""Words that a passage must share to be taken for the one that is contradicted."""
+"""Fewest words that a passage must share with a claim to count as contradicted by it."""
 
 _FEVER = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE}
 _SCIFACT = {"SUPPORT": Label.SUPPORT, "CONTRADICT": Label.REFUTE}
@@ -32,7 +32,7 @@ _ORIGINAL = re.compile(r"original:(.*?)(?:\n|aigc:|generat\w+:|$)", re.IGNORECAS
 
 
 class TrainingPairs(NamedTuple):
-    """Training pairs, every one once, and what a person should know of them, in sentences."""
+    """Training pairs, and what a person should know about them, in sentences."""
 
     pairs: tuple[LabelledPair, ...]
     notes: tuple[str, ...] = ()
@@ -68,10 +68,10 @@ def from_fever(folder: Path, part: Split, rng: random.Random) -> TrainingPairs:
 def fever_pairs(
     claims: Sequence[FeverClaim], wikipedia: Wikipedia, rng: random.Random
 ) -> list[LabelledPair]:
-    """Evidence supports or refutes its claim; a random sentence is irrelevant to one without any.
+    """Evidence supports or refutes its claim; a claim without any gets an irrelevant sentence.
 
-    The sentences of one evidence set become one premise, in the order of the annotation: where a
-    set has several, none of them decides alone. A set whose sentences are not all in the dump
+    The sentences of one evidence set become one premise, in the order of the annotation: if there
+    are several, none of them decides alone. A set whose sentences are not all in the dump
     is left out, and so is a claim without evidence for which no random sentence is left.
     """
     sampled = rng.sample(wikipedia.sampled, len(wikipedia.sampled))
@@ -89,7 +89,7 @@ def fever_pairs(
 
 
 def _premise(pointers: Sequence[Pointer], wikipedia: Wikipedia) -> str | None:
-    """The sentences of an evidence set; None where one is not in the dump."""
+    """The sentences of an evidence set; None if one is not in the dump."""
     found = [wikipedia.pages.get(page_key(page), {}).get(number) for page, number in pointers]
     texts = [text for text in found if text is not None]
     return " ".join(texts) if len(texts) == len(pointers) else None
@@ -108,8 +108,8 @@ def scifact_pairs(
     """Rationales support or refute; the other sentences of the same abstract are irrelevant.
 
     The sentences of one rationale become one premise, in the abstract's order. Every other sentence
-    is a premise of its own: it has the claim's topic and does not decide it, which makes it harder
-    than a sentence from elsewhere.
+    is a separate premise: it has the claim's topic without deciding it, so it is harder than a
+    sentence from elsewhere.
     """
     made = []
     for claim in claims:
@@ -148,8 +148,8 @@ def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
     lost = sum(response.source_id not in sources for response in responses)
     if responses and lost == len(responses):
         raise InputError(
-            f"{folder / 'source_info.jsonl'} has the source of no response in response.jsonl; take "
-            "both from one release"
+            f"{folder / 'source_info.jsonl'} has no source of any response in response.jsonl; "
+            "take both from one release"
         )
     notes = [f"{lost:,} responses of RAGTruth have no source; left out."] if lost else []
     if released.skipped:
@@ -163,14 +163,14 @@ def ragtruth_pairs(
 ) -> list[LabelledPair]:
     """Sentences of responses with a contradictory span, and the passages that they contradict.
 
-    RAGTruth marks the span of a response that contradicts its source, but not the place there. A
-    span alone ("for five days") states nothing, so the claim is the sentence that it stands in. The
-    passage is taken to be the one with which this sentence and the annotator's quotation of the
-    source share the most words. Both are guesses: the label is weak.
+    RAGTruth marks the span of a response that contradicts its source, but not the contradicted part
+    of the source. A span alone ("for five days") states nothing, so the claim is the sentence that
+    contains it. The premise is the passage that shares the most words with this sentence and the
+    annotator's quotation of the source. Both are guesses: the label is weak.
 
-    Left out are responses that the release calls faulty as a whole, spans that come from an empty
-    field or are true all the same, tables (Data2txt, whose sources are no prose), and spans for
-    which no passage shares enough words.
+    Responses that the release calls faulty, spans that come from an empty field or are true all the
+    same, tables (Data2txt, whose sources are not prose), and spans for which no passage shares
+    enough words are left out.
     """
     made = []
     for response in responses:
@@ -189,29 +189,28 @@ def ragtruth_pairs(
 
 
 def _claim_of(response: str, span: HallucinatedSpan) -> str:
-    """The sentence, or the sentences, of a response that a span touches."""
+    """The sentences of a response that a span touches, usually one."""
     touched = [s for s in sentences(response) if s.start < span.end and span.start < s.end]
     return " ".join(response[touched[0].start : touched[-1].end].split()) if touched else ""
 
 
 def original(remark: str) -> str:
-    """What an annotator's remark quotes from the source; empty where it quotes nothing."""
+    """What an annotator's remark quotes from the source; empty if nothing."""
     match = _ORIGINAL.search(remark)
     return " ".join(match[1].split()) if match else ""
 
 
 def _parts(text: str) -> list[str]:
-    """A text in passages of at most `PASSAGE_SENTENCES` whole sentences, none of them repeated."""
+    """A text in passages of at most `PASSAGE_SENTENCES` sentences, without overlap."""
     spans = sentences(text)
     groups = (spans[n : n + PASSAGE_SENTENCES] for n in range(0, len(spans), PASSAGE_SENTENCES))
     return [" ".join(text[group[0].start : group[-1].end].split()) for group in groups]
 
 
 def _nearest(text: str, passages: Sequence[str]) -> str | None:
-    """The passage that shares the most words with a text, the first of equals.
+    """The passage that shares the most `content_words` with a text, the first of equals.
 
-    Words of three letters and fewer do not count, numbers do. None where no passage shares
-    `FEWEST_SHARED` words.
+    None if no passage shares `FEWEST_SHARED` of them.
     """
     wanted = content_words(text)
     best = max(passages, key=lambda passage: len(wanted & content_words(passage)), default="")

@@ -16,16 +16,16 @@ PASSAGE = 7
 """Sentences of a passage of WiCE."""
 
 MOST = 20 * PASSAGE
-"""Sentences of a page of WiCE that passages are made of; some pages are lists of thousands."""
+"""Number of a page's first sentences that become passages; some pages list thousands."""
 
 DISTRACTORS = (2, 6)
-"""Of FoolMeTwice: fewest and most sentences around the gold ones, and in a passage without them."""
+"""For FoolMeTwice: fewest and most sentences around the gold ones, or in a passage without them."""
 
 WORDS = (6, 35)
-"""Fewest and most words of a document's sentence that becomes a claim."""
+"""Fewest and most words of a sentence that becomes a claim in `own_sentences`."""
 
 AROUND = 3
-"""Most sentences of its passage on each side of it."""
+"""Most sentences of the passage on each side of that sentence."""
 
 SILENT = 1 / 3
 """Share of FoolMeTwice's claims that get a passage without evidence as well."""
@@ -34,11 +34,11 @@ _CLIMATE = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE, "NOT_ENOUGH_INFO
 
 
 def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]:
-    """WiCE: each claim with a passage that supports it, and with one of its page that does not.
+    """WiCE: each claim with up to three passages that support it, and up to two that do not.
 
     A claim that is supported in part counts as supported (ConflictScore, section 3). A page that
-    does not support a claim does not refute it either: such pairs are irrelevant. Sentences that
-    were marked for a claim which the page does not support in the end are in no passage.
+    does not support a claim does not refute it either: such pairs are irrelevant. If the page does
+    not support a claim in the end, no passage has the sentences that were marked for it.
     """
     made = []
     for claim in claims:
@@ -62,7 +62,7 @@ def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]
 
 
 def wice_passages(claim: CitedClaim) -> list[str]:
-    """The page of a claim in passages of consecutive sentences, its first sentences only."""
+    """The first `MOST` sentences of a claim's page, in passages."""
     return [_passage(claim, start) for start in range(0, min(len(claim.evidence), MOST), PASSAGE)]
 
 
@@ -75,10 +75,10 @@ def fool_me_twice(
 ) -> list[LabelledPair]:
     """FoolMeTwice: each claim with its gold sentences among retrieved ones, some with others alone.
 
-    The latter are taken from the lowest ranks of the retrieval: they have the topic, and most
-    often say nothing of the claim. Where as many are trained on as have evidence, a small model
-    learns to call everything irrelevant, since what such claims need of inference is beyond it.
-    Sentences that claims of the test half show as well (`reserved`) are left out.
+    The latter have the lowest ranks of the retrieval: they are on topic, but rarely say anything
+    about the claim. With as many of these passages as with evidence, a small model learns to call
+    everything irrelevant, since the inference that such claims need is beyond it. Sentences that
+    the test half also shows (`reserved`) are left out, and claims with such a gold sentence.
     """
     made = []
     for claim in claims:
@@ -103,10 +103,10 @@ def fool_me_twice(
 def climate_fever(
     claims: Sequence[ClimateClaim], rng: random.Random, reserved: ReservedTexts
 ) -> list[LabelledPair]:
-    """CLIMATE-FEVER: each claim with a passage of one sentence that speaks of it among silent ones.
+    """CLIMATE-FEVER: each claim with a decisive sentence among silent ones, and with these alone.
 
-    Single sentences with their labels are part of the union of sentence-level sets already.
-    Sentences that claims of the test half show as well (`reserved`) are left out.
+    Single sentences with their labels are already in the union of sentence-level sets. Sentences
+    that the test half also shows (`reserved`) are left out.
     """
     made = []
     for claim in claims:
@@ -133,30 +133,30 @@ def climate_fever(
 
 
 def own_sentences(documents: Sequence[str], rng: random.Random) -> list[LabelledPair]:
-    """Of documents alone, three pairs each: a sentence as the claim, and the passage around it.
+    """Three pairs per document, from its text alone: a sentence as the claim, and its passage.
 
-    No label is needed for these. The passage supports its own sentence; it contradicts the sentence
-    when a number, date or name in either of them is exchanged; and it is silent once the sentence
-    is taken out. The first two differ in this one part only, wherever the passage says it, so that
-    nothing else can tell them apart.
+    No labels are needed: the passage supports its sentence, contradicts it once a number, date or
+    name in one of the two is exchanged, and is silent once the sentence is taken out. The first two
+    pairs differ only in the exchanged part, wherever the passage has it, so nothing else can tell
+    them apart.
     """
     names = pool(documents)
     made = []
     for document in dict.fromkeys(documents):
         parts = [document[span.start : span.end] for span in sentences(document)]
-        able = [n for n, part in enumerate(parts) if WORDS[0] <= len(part.split()) <= WORDS[1]]
-        for number in rng.sample(able, min(1, len(able))):
+        usable = [n for n, part in enumerate(parts) if WORDS[0] <= len(part.split()) <= WORDS[1]]
+        for number in rng.sample(usable, min(1, len(usable))):
             claim = parts[number]
             first = max(0, number - rng.randint(0, AROUND))
             before, after = parts[first:number], parts[number + 1 : number + 1 + AROUND]
             passage = " ".join([*before, claim, *after])
             rest = " ".join([*before, *after])
-            false = falsified(claim, rng, names, within=document)
-            if false is None or not rest:
+            changed = falsified(claim, rng, names, within=document)
+            if changed is None or not rest:
                 continue
-            text, mention, substitute = false
-            other = exchanged(passage, mention.text, substitute, as_written=True)
-            refuted = (passage, text) if rng.random() < 0.5 else (other, claim)
+            text, mention, substitute = changed
+            altered = exchanged(passage, mention.text, substitute, as_written=True)
+            refuted = (passage, text) if rng.random() < 0.5 else (altered, claim)
             for premise, hypothesis, label in (
                 (passage, claim, Label.SUPPORT),
                 (*refuted, Label.REFUTE),

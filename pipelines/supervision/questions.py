@@ -13,14 +13,14 @@ from pipelines.text.declarative import declarative
 from pipelines.text.substitution import exchanged, has_words
 
 HANDFUL = 40
-"""Candidates for hard negatives, of which the nearest to a claim are taken. The nearest of all
-documents would often be about the claim."""
+"""Random candidates for hard negatives, of which those nearest to a claim are used. The nearest of
+all documents would often be about the claim itself."""
 
 OTHERS = 2
 """Documents of other questions for each claim."""
 
 EXCHANGES = 3
-"""Copies of each document of RAMDocs with another answer put in."""
+"""Most copies of a RAMDocs document with its answer replaced."""
 
 
 class Neighbours:
@@ -50,7 +50,7 @@ class Neighbours:
 
 
 def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> list[LabelledPair]:
-    """ConflictQA: each claim with the evidence for it, against it, and about something near it."""
+    """ConflictQA: each claim with evidence for it, against it, and about something similar."""
     neighbours = Neighbours([[text for text, _ in evidence(question)] for question in questions])
     made = []
     for number, question in enumerate(questions):
@@ -69,7 +69,7 @@ def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> li
 
 
 def evidence(question: KnowledgeConflict) -> list[tuple[str, bool]]:
-    """The documents of a question that have a text, each with whether it is for its memory."""
+    """The non-empty documents of a question, each with whether it supports the memory answer."""
     texts = (
         (question.parametric_memory, True),
         (question.parametric_memory_aligned_evidence, True),
@@ -84,12 +84,12 @@ def ramdocs(
 ) -> list[LabelledPair]:
     """RAMDocs: each answer as a claim, with documents that give it, give another, or give none.
 
-    To the documents of the release come copies with the answer exchanged for that of another
-    question of the same form ("What sport is X ..."), which is how the release made its own
-    misinformation. So a claim is not known to be true by its words.
+    Copies of the documents are added, with the answer replaced by that of another question of the
+    same form ("What sport is X ..."), as the release made its own misinformation. So a claim's
+    words do not reveal whether it is true.
 
-    Documents that questions of the test half show as well (`reserved`) are left out first: a copy
-    with another answer would not be known for one.
+    Documents that the test half also shows (`reserved`) are left out first: a copy with another
+    answer would no longer be recognised.
     """
     documents = [
         [d for d in question.documents if d.text not in reserved] for question in questions
@@ -133,7 +133,7 @@ def form(question: str) -> str:
 def relation(document: RamDocument, answer: str) -> Label | None:
     """What a document says of an answer.
 
-    None where that is not known: one answer contains the other, or the document names this one too.
+    None if unknown: one answer contains the other, or the document also names this one.
     """
     if document.answer == UNKNOWN:
         return None if has_words(document.text, answer) else Label.IRRELEVANT
@@ -145,7 +145,7 @@ def relation(document: RamDocument, answer: str) -> Label | None:
 
 
 def _exchanges(document: RamDocument, answers: Sequence[str]) -> Iterator[tuple[str, str, Label]]:
-    """Copies of a document with other answers, and what each says of its answers."""
+    """Copies of a document with other answers, each with an answer and what it says of it."""
     given, text = document.answer, document.text
     if given == UNKNOWN or not has_words(text, given):
         return

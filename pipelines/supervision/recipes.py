@@ -3,7 +3,7 @@
 Two kinds of releases. FEVER, SciFact, RAGTruth and our everyday records have a split, which is kept
 (`official`). The others serve both for training and for measuring here; they are cut into halves by
 text (`released.half`), and what an item of the test half shows is never trained on, wherever else
-it stands.
+it occurs.
 """
 
 import random
@@ -98,10 +98,10 @@ SPLIT: dict[str, Callable[[Path, Split, random.Random], TrainingPairs]] = {
     "ragtruth": official.from_ragtruth,
     "everyday": from_everyday,
 }
-"""Name of a release with a split of its own -> its recipe."""
+"""Name of a release with its own split -> its recipe."""
 
 KEPT_FROM: dict[Split, tuple[Split, ...]] = {"train": ("dev", "test"), "dev": ("test",)}
-"""Part -> the parts whose texts none of its pairs may show; none for the others."""
+"""Part -> the parts whose texts its pairs may not show; other parts have none."""
 
 
 def build(
@@ -111,12 +111,11 @@ def build(
 ) -> TrainingPairs:
     """Pairs of several releases together.
 
-    Each release is given a generator of its own, so that its pairs do not depend on which others
-    are named beside it.
+    Each release has its own random generator, so that its pairs do not depend on which others are
+    named.
 
     Raises:
-        InputError: A release cannot be read, a source to leave out is not there, or no pair is
-            left.
+        InputError: A release cannot be read, a named source has no pairs, or no pair is left.
         TaggerError: A file of pairs cannot be read.
     """
     part, seed = settings.half, settings.seed
@@ -140,8 +139,8 @@ def build(
         chosen = [pair for pair in reserved.trainable(given) if pair.source in pages]
         given += context.in_context(chosen, _generator(seed, "in-context"))
     documents: list[str] = []
-    for name, of_release in items.items() if not settings.only_given else ():
-        release, chosen = HALVES[name], _in_part(name, of_release, part)
+    for name, release_items in items.items() if not settings.only_given else ():
+        release, chosen = HALVES[name], _in_part(name, release_items, part)
         pairs += release.pairs(chosen, _generator(seed, name), reserved)
         whole = (text for item in chosen for text in release.documents(item))
         # Filter now: once a name is exchanged, a copy no longer matches the reserved text.
@@ -166,7 +165,7 @@ def build(
 def _read_halves(
     releases: Mapping[str, Path], on_release: Callable[[str], None]
 ) -> dict[str, Sequence[Any]]:
-    """The items of every release that is cut into halves and named."""
+    """The items of all named releases that are cut into halves."""
     items = {}
     for name, release in HALVES.items():
         if name in releases:
@@ -181,9 +180,9 @@ def _reserved(
     """Texts that no pair of a part may show: other parts' texts and evaluation premises."""
     shown = [
         text
-        for name, of_release in items.items()
+        for name, release_items in items.items()
         for other in KEPT_FROM.get(part, ())
-        for item in _in_part(name, of_release, other)
+        for item in _in_part(name, release_items, other)
         for text in (HALVES[name].key(item), *HALVES[name].shows(item))
     ]
     return ReservedTexts([*shown, *(pair.premise for pair in measured)])

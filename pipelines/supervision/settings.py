@@ -19,7 +19,7 @@ RELEASES: Final = {
     "wice": "a .jsonl of WiCE's entailment_retrieval",
     "climate-fever": "climate-fever.jsonl",
 }
-"""Released data sets -> what is read of them."""
+"""Released data set -> what is read of it."""
 
 PANEL = "What else is made or left out"
 
@@ -27,13 +27,13 @@ PANEL = "What else is made or left out"
 class PairSettings(Options):
     """Which pairs are made, and what is left out.
 
-    A part of a release that is cut into halves is what is trained on, the eighth of that half that
-    is held out for development, the test half, or everything; a release with a split of its own has
-    no development part. What `recipes.KEPT_FROM` names is left out of all pairs.
+    The parts of a release that is cut into halves: `train` is what is trained on, `dev` the eighth
+    of that half held out for development, `test` the other half, `all` everything. FEVER, SciFact
+    and RAGTruth have no `dev`. Texts of the parts in `recipes.KEPT_FROM` are left out of all pairs.
 
     Pairs of `nli` may share a hypothesis with those of `keep_from`: files of sentence pairs are cut
-    by premise, and a third of HealthVer's training pairs have a claim that its development pairs
-    have, too. Sources are left out (`leave_out`) for a licence that forbids shipping.
+    by premise, and a third of HealthVer's training pairs share a claim with its development pairs.
+    `leave_out` is for sources whose licence forbids shipping.
     """
 
     nli: Annotated[

@@ -1,12 +1,12 @@
-"""Claims that report several views, claims that deny, and documents that do.
+"""Claims that report several views, and claims and documents that deny.
 
-A response that acknowledges a conflict says what several documents say, of which one document backs
-one. By the rule of ConflictScore (section 3; Table 7) a document that supports any part of a hedged
+A response that acknowledges a conflict reports what several documents say, and each of them backs
+only its part. By ConflictScore (section 3; Table 7), a document that supports any part of a hedged
 or multi-part claim SUPPORTS it, one that supports none and denies one CONTRADICTS it, and any other
 is IRRELEVANT. Labelled pairs have few claims of this kind; here they are made of several statements
 about one premise, whose labels are known.
 
-The forms, and the statements of `topics` and `events`, stand in views.json.
+The forms, and the statements of `topics` and `events`, are in views.json.
 """
 
 import json
@@ -31,7 +31,7 @@ KINDS = (
     ((Label.REFUTE, Label.IRRELEVANT), 3),
     ((Label.IRRELEVANT, Label.IRRELEVANT), 2),
 )
-"""Labels of two views, and how often claims of such views are made beside the others."""
+"""Labels of two views, and how often claims of such views are made relative to others."""
 
 COPIES = 3
 """Most copies of a statement with a part exchanged."""
@@ -40,17 +40,17 @@ PART = 4
 """Most words in which two statements of one point differ."""
 
 SHORTENED, RANGES, REJECTED, THIRD = 0.4, 0.15, 0.15, 0.12
-"""Shares of claims: that say once what two views share, as a range where they are numbers; that
-reject a view; that have a third."""
+"""Shares of claims that say only once what two views share, of those with a range for two numbers,
+of claims that reject a view, and of those with a third view."""
 
 LONGEST = 240
 """Most characters of a statement: a claim of several views is still a sentence or two."""
 
 AROUND = 0.5
-"""Share of the statements of `topics` and `events` that stand among others in a document."""
+"""Share of statements of `topics` and `events` whose document also has another one."""
 
 NAMED = 0.6
-"""Share of them whose subject has a name."""
+"""Share of these statements whose subject has a name."""
 
 _INNER = re.compile(
     r"(?:The|A|An|It|There|This|That|These|Those|He|She|They|We|His|Her|Their|Its|In|On|At|By|Of|"
@@ -61,7 +61,7 @@ _INNER = re.compile(
 
 @cache
 def forms() -> dict[str, Any]:
-    """What stands in views.json."""
+    """The contents of views.json."""
     known: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
     return known
 
@@ -77,11 +77,11 @@ class Contrast:
 
 
 def views(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledPair]:
-    """Claims of several views for the premises of pairs, and with them what `views.json` makes.
+    """Claims of several views for the premises of pairs, and pairs made from views.json.
 
     Returns:
-        At most so many claims of views, with a quarter as many denials, and all of `topics` and
-        `events`, of which claims of views are made as well.
+        At most `most` claims of views, with a quarter as many denials, and all pairs of `topics`
+        and `events`. One in seven claims of views is made from these.
     """
     rng = random.Random(f"{seed}:views")  # noqa: S311  (sampling, not secrets)
     ours = [*topics(rng), *events(rng)]
@@ -96,11 +96,11 @@ def views(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledP
 def claims_of_views(
     pairs: Sequence[LabelledPair], rng: random.Random, most: int
 ) -> list[LabelledPair]:
-    """Claims of two or three views for the premises of pairs, one each, at most so many.
+    """Claims of two or three views for the premises of pairs, one each, at most `most`.
 
     The labels of the views are drawn by `KINDS`; a premise whose statements do not have them gets
-    no claim. Its statements are its hypotheses, and copies of those with a number exchanged; where
-    it is to be silent, they are those of another premise.
+    no claim. Its statements are its hypotheses, and copies of supported ones with a number
+    exchanged; if it must be silent and has too few, also those of another premise.
     """
     premises: dict[str, list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
@@ -130,7 +130,7 @@ def claims_of_views(
 def denials(pairs: Sequence[LabelledPair], rng: random.Random, most: int) -> list[LabelledPair]:
     """Claims that deny a statement about a premise, and documents that deny or affirm one.
 
-    What supports a statement refutes its denial, and the other way about.
+    What supports a statement refutes its denial, and vice versa.
     """
     short = [pair for pair in pairs if len(pair.hypothesis) <= LONGEST]
     made = []
@@ -157,7 +157,7 @@ def denials(pairs: Sequence[LabelledPair], rng: random.Random, most: int) -> lis
 
 
 def topics(rng: random.Random) -> list[LabelledPair]:
-    """Opposites: documents for and against a claim, which deny it in words of their own."""
+    """Opposites: documents for, against or silent about a claim, in other words than the claim."""
     made = []
     for topic in forms()["topics"]:
         claims = [(text, "for") for text in topic["yes"]] + [
@@ -184,19 +184,19 @@ def events(rng: random.Random) -> list[LabelledPair]:
     """The same event in other words, with the same value or another, and another event."""
     made = []
     for event in forms()["events"]:
-        for kind, told, unrelated in product(event["subjects"], event["same"], event["other"]):
+        for kind, wording, unrelated in product(event["subjects"], event["same"], event["other"]):
             subject = _called(kind, rng)
             value, wrong = _values(event["values"], rng)
-            same, other = rng.sample([form for form in event["same"] if form != told], 2)
-            beside = unrelated.format(s=subject, x=wrong)
-            alone = told.format(s=subject, x=value)
-            premise = _among(alone, [beside], rng)
+            same, other = rng.sample([form for form in event["same"] if form != wording], 2)
+            distractor = unrelated.format(s=subject, x=wrong)
+            alone = wording.format(s=subject, x=value)
+            premise = _among(alone, [distractor], rng)
             claims = [
                 (same.format(s=subject, x=value), Label.SUPPORT),
                 (other.format(s=subject, x=wrong), Label.REFUTE),
             ]
             if premise == alone:
-                claims.append((beside, Label.IRRELEVANT))
+                claims.append((distractor, Label.IRRELEVANT))
             made += [
                 LabelledPair(
                     premise=_capital(premise),
@@ -238,7 +238,7 @@ def _claim(
     rest = [text for text in statements[labels[1]] if text != first]
     if not rest:
         return None
-    # Views of one point rather than of two.
+    # Two views on one point, if possible.
     second = rng.choice([text for text in rest if _contrast(first, text)] or rest)
     contrast = _contrast(first, second)
     if contrast and rng.random() < SHORTENED:
@@ -253,7 +253,7 @@ def _claim(
 
 
 def _contrast(first: str, second: str) -> Contrast | None:
-    """The two as one statement with two values in one place, if they share most of their words."""
+    """Two statements as one with two values in one place, if they share most words."""
     one, other = first.rstrip(" .").split(), second.rstrip(" .").split()
     shorter = min(len(one), len(other))
     start = next((n for n in range(shorter) if one[n] != other[n]), shorter)
@@ -268,7 +268,7 @@ def _contrast(first: str, second: str) -> Contrast | None:
 def _shortened(contrast: Contrast, rng: random.Random, *, between: bool) -> str:
     """Two values, and the rest said once: "the guide says 1932, the study 1936".
 
-    With `between` two numbers may be given as a range, in which a right one would lie.
+    With `between`, two numbers may be given as a range, which would include a right one.
     """
     head, known = contrast.head, forms()["ellipsis"]
     ranges = between and contrast.x.isdecimal() and contrast.y.isdecimal()
@@ -292,7 +292,7 @@ def _filled(form: str, rng: random.Random, statements: Sequence[str], **parts: s
 
 
 def _inner(text: str) -> str:
-    """A statement as it stands within a sentence."""
+    """A statement as written within a sentence."""
     bare = text.strip().rstrip(".")
     return bare[:1].lower() + bare[1:] if _INNER.match(bare) else bare
 
@@ -307,14 +307,14 @@ def _opposite(label: Label) -> Label:
 
 
 def _among(told: str, others: Sequence[str], rng: random.Random) -> str:
-    """A statement, or the statement with another one before or behind it."""
+    """A statement, alone or with another one before or after it."""
     if rng.random() >= AROUND:
         return told
     return " ".join(rng.sample([told, rng.choice(others)], 2))
 
 
 def _called(subject: str, rng: random.Random) -> str:
-    """A subject, for the most part with a name: "Harlow letter"."""
+    """A subject, usually with a name: "Harlow letter"."""
     return f"{rng.choice(forms()['names'])} {subject}" if rng.random() < NAMED else subject
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 YEARS: Final = 1000
-"""From this number on, a bracketed number without a source is text: "[2019]"."""
+"""Bracketed numbers from this one on are text, not citations: "[2019]"."""
 
 RANGE: Final = 20
 """Longest range such as "[1-3]" that counts as a citation, in sources."""
 
-# Brackets hold no brackets, so the time grows with the length of the text, whatever it is like. A
-# number may be a link to its page, whose address may hold "(x)", or to its note; others are text.
+# Brackets do not contain brackets, so time is linear in the length of any text. A number may link
+# to its page, whose address may contain "(x)", or to its note; other links are text.
 _ADDRESS = r"(?:https?://(?:[^\s()\[\]]|\([^\s()\[\]]{0,100}\)){1,500}|#[^\s()]{0,100})"
 _LINK = re.compile(rf"(?:\({_ADDRESS}(?:[ \t]\"[^\"\n]{{0,200}}\")?\))?")
-# A raised number belongs to a word or behind a stop; else it is a power, as in km², sin² and 10³.
+# A raised number cites after a word or a stop; otherwise it is a power, as in km², sin² and 10³.
 _MARK = re.compile(
     r"\\?[\[【［](?P<inside>[^\[\]【】［］\\\n]{1,200})\\?[\]】］]"
     rf"(?:{_LINK.pattern[:-1]}|(?!\())"
@@ -40,12 +40,13 @@ _ALONE = re.compile(
     re.IGNORECASE,
 )
 _CLOSING: Final = {"(": ")", "^": "", "[": "]", "<": "</sup>", "S": ""}
-# The marker of a list item, a heading, a quotation: what follows it begins a line.
+# The marker of a list item, heading or quotation; what follows counts as the start of a line.
 _ITEM = re.compile(r"[ \t]*(?:(?:[-*•‣◦–—>]|#{1,6}|\(?[0-9]{1,3}[.)])[ \t]+)?[*_\"“]{0,3}")
 _SPACE = re.compile(r"[ \t]*")
 _LEAD = re.compile(r":?[ \t]*")
-# What has a mark for its object. "By" may have the noun that follows, and "in" and "from" may end a
-# clause of their own ("the town he lived in [1]."), so these ask for more than "according to".
+# Words that may have a mark as their object. The object of "by" may be the noun that follows, and
+# "in" and "from" may end a clause ("the town he lived in [1]."), so these need more evidence than
+# "according to".
 _ACCORDING = re.compile(r"\b(?:according[ \t]+to|as[ \t]+per)[ \t]+\Z", re.I)
 _BY = re.compile(
     r"\b(?:by|per|see|(?:cited|claimed|confirmed|described|discussed|explained|found|given|listed|"
@@ -57,7 +58,7 @@ _NO_NOUN = re.compile(r"[ \t]*(?:[.,;:!?)\n]|\Z|(?:and|or|but|while|whereas|for)
 _COMMA = re.compile(r"[ \t]*[,:]")
 _STOPPED = re.compile(r"[.!?…][\"'”’»)*_]*\Z")
 
-# Lists of sources. Below a title stand entries, or lines without marks and headings to the end.
+# Lists of sources. Below a title are entries, or lines without marks or headings to the end.
 _TITLE = (
     r"^[ \t]*(?:#{1,6}[ \t]+)?[*_]{0,3}(?:list of |cited )?(?:sources|references|citations|fonti|"
     r"works cited|bibliography|footnotes|quellen(?:angaben|verzeichnis)?|literaturverzeichnis|"
@@ -89,7 +90,7 @@ class _Mark:
 
 @dataclass(frozen=True)
 class Cut:
-    """The part of a text that goes with a mark: `text[start:end]`, replaced by `glue`.
+    """The part of a text that is removed with a mark: `text[start:end]`, replaced by `glue`.
 
     The numbers are the mark's. The mark may belong to the text after it (`follows`), and may be the
     subject of a sentence, before its verb (`subject`).
@@ -115,7 +116,7 @@ def without_lists(text: str) -> str:
 
 
 def cut_out(text: str, cuts: Iterable[Cut]) -> tuple[str, list[int], list[int]]:
-    """The text without marks, the places of the marks in it, and of their sentences' verbs."""
+    """The text without marks, their places in it, and those of verbs that had one as subject."""
     parts: list[str] = []
     places: list[int] = []
     subjects: list[int] = []
@@ -183,7 +184,7 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """Citations in order; adjacent ones are one."""
+    """Citations in order; adjacent ones become one."""
     start = end = 0
     numbers: list[int] = []
     for match in _MARK.finditer(text):

@@ -63,7 +63,7 @@ def _masked(text: str) -> list[str]:
 
 
 def _leads(word: str) -> bool:
-    """Whether the next word is a noun or describes one: "the play", "a ban", "in close contact"."""
+    """Whether the word after this one is, or describes, a noun: "the play", "in close contact"."""
     return word.lower() in _ARTICLES or bool(re.fullmatch(PREPOSITIONS, word.lower()))
 
 
@@ -198,8 +198,8 @@ def declarative(question: str, answer: str) -> str:
     asked = question.rstrip("? ")
     polarity = answer.lower().rstrip(".!")
     if polarity in YES | NO:  # the rules would put "yes" where a name belongs
-        denied_or_not = _yes_or_no(asked, polarity in YES)
-        return _sentence(denied_or_not) if denied_or_not else _quoted(question, answer)
+        statement = _yes_or_no(asked, polarity in YES)
+        return _sentence(statement) if statement else _quoted(question, answer)
     for form, rule in _RULES:
         found = re.fullmatch(form, asked, re.IGNORECASE)
         statement = rule(found, answer) if found else None
@@ -266,13 +266,13 @@ def _sentence(statement: str) -> str:
 
 
 def _capital(text: str) -> str:
-    """First letter raised, unless the first word has capitals of its own ("iPhone")."""
+    """The text starting in upper case, unless its first word has capitals ("iPhone")."""
     first = text.split(" ", 1)[0]
     return text[:1].upper() + text[1:] if first == first.lower() else text
 
 
 def _clause(*parts: str) -> str:
-    """A clause of the non-empty parts."""
+    """The non-empty parts as one clause."""
     return _capital(" ".join(filter(None, parts)))
 
 
@@ -386,7 +386,7 @@ def _is(found: re.Match[str], answer: str) -> str | None:
 def _how_many(found: re.Match[str], answer: str) -> str | None:
     """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
     noun, auxiliary, rest = found.groups()
-    # The statement of "how many times" has another order, and "how many did he win" has no noun.
+    # "How many times" needs another word order, and "how many did he win" has no noun.
     if noun.lower() == "times" or re.fullmatch(_DO, noun, re.IGNORECASE):
         return None
     thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"

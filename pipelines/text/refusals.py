@@ -16,7 +16,7 @@ SOURCES = (
     rf"given|retrieved|cited|above|different|various|of) )*(?:search )?(?:{_TEXT})"
     r"(?: (?:provided|given|available|above|at hand|(?:that )?(?:i|you) (?:have|gave|provided)))?"
 )
-"""The sources of an answer, in a clause as `clauses` gives it."""
+"""A pattern for the sources of an answer, in clauses as from `clauses`."""
 # "Documents" may belong to an archive; results and given documents are the sources at hand.
 _AT_HAND = rf"(?!(?:the |these |all )?(?:documents|texts|pages|articles)\b){SOURCES}"
 THIS = (
@@ -133,8 +133,8 @@ def is_unknown(text: str) -> bool:
     clause of more than 200 characters. "The documents do not mention slavery" may be about an
     archive; "the document" or "the results" make it a refusal.
     """
-    told = [clause for clause in clauses(text) if clause and not _ASIDE.fullmatch(clause)]
-    return all(map(_refuses, told)) and bool(told or not _BARE.search(text))
+    relevant = [clause for clause in clauses(text) if clause and not _ASIDE.fullmatch(clause)]
+    return all(map(_refuses, relevant)) and bool(relevant or not _BARE.search(text))
 
 
 def clauses(text: str) -> list[str]:
@@ -154,6 +154,6 @@ def _refuses(clause: str) -> bool:
     return len(clause) <= _LONGEST and _refusal().fullmatch(clause) is not None
 
 
-@cache  # made when it is first needed, since making it takes time
+@cache  # compiled on first use, since compiling takes time
 def _refusal() -> re.Pattern[str]:
     return re.compile(_REFUSALS)

@@ -1,8 +1,8 @@
 """Makes the sentences of a text readable one at a time.
 
 "It cost four million." cannot be judged without knowing what "it" is, nor "The study, however, says
-1936." without the sentence before. Rules put the subject in, and join a contrast to the sentence
-that it answers; if they are not sure, a sentence stays as it is.
+1936." without the sentence before. Rules insert the subject, and join a contrast to the sentence
+that it answers; if they are unsure, a sentence stays as it is.
 """
 
 import re
@@ -13,7 +13,7 @@ from pipelines.text.views import SAYS, finite
 from pipelines.text.words import content_words
 
 MOST_WORDS = 8
-"""Most words of a subject; a longer text contains a clause."""
+"""Most words of a subject; longer ones usually contain a clause."""
 
 _PRONOUN = re.compile(r"(It|He|She|They|Its|His|Her|Their) (?=\w)")
 # "It is disputed whether", "it takes", "it was in 1932 that": "it" refers to nothing.

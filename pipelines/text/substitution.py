@@ -1,7 +1,7 @@
 """Makes contradictions by exchanging a number, a date or a name in a text.
 
-A document that says 1902 contradicts a claim that says 1885 in otherwise the same words. Exchanging
-one part of a true sentence makes a false one (as in FactCC, Kryscinski et al. 2020), with a numeric
+A document that says 1902 contradicts an otherwise identical claim that says 1885. Exchanging one
+part of a true sentence makes a false one (as in FactCC, Kryscinski et al. 2020), with a numeric
 mismatch or an entity substitution (ConRAG, section 2, "Conflict typology").
 """
 
@@ -22,7 +22,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("month", re.compile(rf"\b(?:{MONTH})\b")),
     ("year", re.compile(rf"{_BEFORE}(?:1[5-9]|20)\d\d{_AFTER}")),
     ("number", re.compile(rf"{_BEFORE}\d+(?:,\d{{3}})*(?:\.\d+)?{_AFTER}")),
-    # Names do not begin a sentence, where every word has a capital.
+    # Names are not looked for at the start of a sentence, where any word has a capital.
     ("name", re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+){0,3}\b")),
 )
 
@@ -72,7 +72,7 @@ def falsified(
     Returns:
         The new text, the old part and its substitute; None if nothing can be exchanged.
     """
-    # The document lacks these words, so exchanging them proves nothing.
+    # Exchanging a part that the document lacks would not make the text false.
     shared = [
         candidate
         for candidate in mentions(text)
@@ -90,7 +90,7 @@ def falsified(
 
 
 def exchanged(text: str, old: str, new: str, *, as_written: bool = False) -> str:
-    """A text with `new` for every `old` that is whole words or a whole number.
+    """A text with `new` for every `old` that stands there as whole words or a whole number.
 
     With `as_written` case must match, as months and names need: "May" is not "may".
     """

@@ -53,7 +53,7 @@ _TAIL = re.compile(
     rf"{SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
 )
-# Words that reject a view, or that nobody holds it: such a view is not reported.
+# Words that reject a view, or say that nobody holds it: a claim with one is not split.
 _REJECTED = re.compile(
     r"\b(?:false|wrong\w*|myths?|debunk\w*|mistak\w*|contrary to|misconception|not true|untrue|"
     r"in (?:fact|reality)|disprov\w*|refut\w*|den(?:y|ies|ied)|reject\w*|nobody|no one|hoax|"
@@ -77,7 +77,7 @@ _AUXILIARY = re.compile(
 
 
 def views(claim: str) -> list[str]:
-    """The statements that a claim reports or joins, in order; the claim alone if it is one.
+    """The statements that a claim reports or joins, in order; the claim itself if there is one.
 
     A claim is split at "and" and "or" only if both sides have a subject and a verb. It stays whole
     if it rejects a view, or if a part is not a whole statement, unless a number completes it: "it
@@ -89,8 +89,8 @@ def views(claim: str) -> list[str]:
     if completed := _completed(claim):
         return completed
     parts = [part for span in spans for part in _divided(claim[slice(*span)])]
-    told = [view for part in parts if (view := _bare(part))]
-    return told if len(told) > 1 and all(map(_is_long, told)) else [claim]
+    reported = [view for part in parts if (view := _bare(part))]
+    return reported if len(reported) > 1 and all(map(_is_long, reported)) else [claim]
 
 
 def _completed(claim: str) -> list[str] | None:
@@ -101,13 +101,13 @@ def _completed(claim: str) -> list[str] | None:
     ellipsis = _ELLIPSIS.fullmatch(claim)
     if not ellipsis:
         return None
-    told = views(ellipsis["said"])
-    numbers = list(re.finditer(_MONTH + _NUMBER, told[-1]))
+    reported = views(ellipsis["said"])
+    numbers = list(re.finditer(_MONTH + _NUMBER, reported[-1]))
     if len(numbers) != 1:
         return None
     start, end = numbers[0].span()
-    first = [_bare(view) for view in told]
-    return [*first, _bare(told[-1][:start] + ellipsis["value"] + told[-1][end:])]
+    first = [_bare(view) for view in reported]
+    return [*first, _bare(reported[-1][:start] + ellipsis["value"] + reported[-1][end:])]
 
 
 def _divided(sentence: str) -> list[str]:

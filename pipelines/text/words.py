@@ -41,7 +41,7 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     def length(end: int) -> int:
         return len(folded(text[:end]))
 
-    ends = range(len(text) + 1)  # the longer a part from the beginning, the longer it is folded
+    ends = range(len(text) + 1)  # a longer prefix is never shorter when folded
     start = bisect_right(ends, place, key=length) - 1
     place += len(wanted)
     end = max(bisect_left(ends, place, key=length), bisect_right(ends, place, key=length) - 1)
@@ -68,27 +68,27 @@ def words(text: str) -> list[str]:
 
     Numbers lose separators of thousands: "1,200" becomes "1200".
     """
-    found: list[str] = word_pattern().findall(_THOUSANDS.sub("", text))
-    return [word.lower() if word.isascii() else folded(word) for word in found]
+    tokens: list[str] = word_pattern().findall(_THOUSANDS.sub("", text))
+    return [token.lower() if token.isascii() else folded(token) for token in tokens]
 
 
 def terms(text: str) -> list[str]:
     """Search terms of a text: its words, and pairs of characters in scripts without spaces.
 
-    Most words there have two characters; single ones are kept for words of one.
+    Most words there have two characters; single characters are kept for one-character words.
     """
-    found = words(text)
-    return found + [
+    singles = words(text)
+    return singles + [
         one + other
-        for one, other in pairwise(found)
+        for one, other in pairwise(singles)
         if _UNSPACED.match(one) and _UNSPACED.match(other)
     ]
 
 
 def telling(text: str) -> list[str]:
-    """The `terms` of a text without function words; all terms if no others remain: "The Who"."""
-    found = terms(text)
-    return [term for term in found if term not in FUNCTION_WORDS] or found
+    """The `terms` of a text without function words; all terms if none would remain: "The Who"."""
+    all_terms = terms(text)
+    return [term for term in all_terms if term not in FUNCTION_WORDS] or all_terms
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -98,7 +98,7 @@ def content_words(text: str) -> frozenset[str]:
 
 # HTML tags and entities, and numbers as emoji.
 _MARKUP = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]{0,200}>|&#?\w{1,10};|[\d#*]\ufe0f?\u20e3")
-_HEADING = re.compile(r"#{1,6}\s(?s:.*)(?<![.!?…])\Z|(?:```|~~~)[\w+-]*\Z")  # or the fence of code
+_HEADING = re.compile(r"#{1,6}\s(?s:.*)(?<![.!?…])\Z|(?:```|~~~)[\w+-]*\Z")  # or a code fence
 _RULE = re.compile(r"[|:\s+-]*\|[|:\s+-]*")  # below the header of a table
 _NUMBER = re.compile(r"[*_]*\(?(?:\d{1,3}|[a-zA-Z])[.)][*_]*")
 
@@ -106,8 +106,8 @@ _NUMBER = re.compile(r"[*_]*\(?(?:\d{1,3}|[a-zA-Z])[.)][*_]*")
 def statements(text: str) -> list[Span]:
     """The sentences of a text that say something, in order.
 
-    Others (see `says`), headings without a full stop, table headers, code fences, and list numbers
-    alone on a line are left out.
+    Sentences that say nothing (see `says`), headings without a full stop, table headers, code
+    fences, and list numbers alone on a line are left out.
     """
     spans = sentences(text)
     kept = []
@@ -123,5 +123,5 @@ def statements(text: str) -> list[Span]:
 
 
 def says(text: str) -> bool:
-    """Whether a text has a letter or digit outside markup; raised digits are notes."""
+    """Whether a text has a letter or digit outside markup; raised digits do not count."""
     return any(sign.isalpha() or sign.isdecimal() for sign in _MARKUP.sub("", text))

@@ -1,1 +1,1 @@
-"""A local page to try things on: the commands that look at one example, in a browser."""
+"""A local web page for the commands that look at one example."""

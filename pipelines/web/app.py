@@ -1,4 +1,4 @@
-"""The page and what it asks for: an application behind its door."""
+"""The web application: the page and its API, with access control."""
 
 import asyncio
 import subprocess
@@ -27,16 +27,16 @@ from serving.errors import ServingError
 KindT = TypeVar("KindT")
 
 EVERY_S = 0.1
-"""How often changes of jobs are looked for."""
+"""Seconds between checks for changed jobs, or for a client that has disconnected."""
 
 FILES_AT_ONCE = 2
-"""Files that are read at a time."""
+"""Maximum number of files that are read at a time."""
 
 _HERE = Path(__file__).parent / "assets"
 
 
 class Limits(BaseModel, frozen=True):
-    """How much a request may bring: bytes in all, documents, characters of all texts together."""
+    """Limits of a request: bytes in total, documents, and characters of all texts together."""
 
     bytes: int = 100_000_000
     documents: int = 200
@@ -44,7 +44,7 @@ class Limits(BaseModel, frozen=True):
 
 
 class Setting(BaseModel, frozen=True):
-    """What the page begins with: tasks, limits, and how the names of files end that are read."""
+    """What the page starts with: tasks, limits, and the extensions of files that can be read."""
 
     tasks: tuple[Offer, ...]
     limits: Limits
@@ -65,16 +65,16 @@ class Refusal(BaseModel, frozen=True):
 
 
 def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -> ASGIApp:
-    """The application, with the models that there are now; jobs are done by `Jobs.working`."""
+    """The application, offering what the models present now can do; `Jobs.working` runs jobs."""
     app = FastAPI(
         title="contested",
-        description="Tasks on contested evidence, done one after the other by local models.",
-        docs_url=None,  # these would fetch scripts from elsewhere
+        description="Tasks on contested evidence, run one after another by local models.",
+        docs_url=None,  # the pages would fetch scripts from other sites
         redoc_url=None,
         responses={status: {"model": Refusal} for status in (401, 403, 413, 422)},
     )
     files = {
-        # What a job found is drawn as a report draws it.
+        # Results are drawn as in a report.
         "blocks.js": (assets(PREACT, *DRAWING), "text/javascript"),
         "report.css": (assets(*STYLES), "text/css"),
         "web.js": ((_HERE / "web.js").read_text("utf-8"), "text/javascript"),
@@ -83,7 +83,7 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     }
 
     reading = asyncio.Semaphore(FILES_AT_ONCE)
-    known = Setting(tasks=offers(server), limits=limits, files=READ)
+    offered = Setting(tasks=offers(server), limits=limits, files=READ)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -104,8 +104,8 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
 
     @app.get("/api/setting")
     def setting() -> Setting:
-        """Tasks with their fields and choices, and why one is not to be had."""
-        return known
+        """Tasks with their fields and choices, and why any are unavailable; limits."""
+        return offered
 
     @app.post(
         "/api/documents",
@@ -119,7 +119,7 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     async def documents(
         request: Request, name: Annotated[str, Query(max_length=200)]
     ) -> list[GivenText]:
-        """The texts of a file, whose bytes are the request's body."""
+        """The texts of a file; the request's body is its bytes."""
         async with reading:
             texts = await _read_while_awaited(request, name)
         _check([text.text for text in texts], len(texts), limits)
@@ -130,14 +130,14 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
 
 
 async def _read_while_awaited(request: Request, name: str) -> list[GivenText]:
-    """The texts of the file that is sent; its reading ends with whoever waits for it."""
+    """The texts of the uploaded file; reading stops if the client disconnects."""
     processes: list[subprocess.Popen[bytes]] = []
     data = await request.body()
     work = asyncio.create_task(run_in_threadpool(read, name, data, processes.append))
     try:
         while not (await asyncio.wait([work], timeout=EVERY_S))[0]:
             if await request.is_disconnected():
-                raise HTTPException(499, "nobody waits for the file any more")
+                raise HTTPException(499, "the client has disconnected")
         return work.result()
     finally:
         for process in processes:
@@ -145,7 +145,7 @@ async def _read_while_awaited(request: Request, name: str) -> list[GivenText]:
 
 
 def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
-    """What is asked about jobs."""
+    """The routes for jobs."""
     routes = APIRouter()
 
     def known(name: str) -> Job:
@@ -156,11 +156,11 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
 
     @routes.get("/jobs")
     def listed() -> list[Job]:
-        """All jobs, the oldest first."""
+        """All jobs, oldest first."""
         return jobs.all()
 
     def add(sent: Any) -> Job:
-        """Queue a job; `task` says which."""
+        """Queue a job of the kind that `task` names."""
         _check(sent.texts(), len(sent.files), limits)
         refuse(sent, server)
         return jobs.add(sent)
@@ -170,47 +170,47 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
 
     @routes.get("/jobs/{name}")
     def job(name: str) -> Job:
-        """How far a job is."""
+        """A job, with its state and progress."""
         return known(name)
 
     @routes.get("/jobs/{name}/asked", response_model=FORMS)
     def asked_of(name: str) -> Form:
-        """What was asked."""
+        """The form that the job was created with."""
         known(name)
         return _read(jobs, name, "asked.json", FORM)
 
     @routes.get("/jobs/{name}/found")
     def found_by(name: str) -> Found:
-        """What was found; 409 of a job that is not done."""
+        """The job's result; 409 if the job is not done."""
         if known(name).state != "done":
-            raise HTTPException(409, f"the job is {known(name).state}, and has found nothing")
+            raise HTTPException(409, f"the job is {known(name).state}, and has no result")
         return _read(jobs, name, "found.json", TypeAdapter(Found))
 
     @routes.get("/jobs/{name}/page", response_class=FileResponse)
     def page_of(name: str) -> FileResponse:
-        """The same as a page of its own, to be kept; 409 of a job that is not done."""
+        """The result as a standalone page to save; 409 if the job is not done."""
         if known(name).state != "done":
             raise HTTPException(409, f"the job is {known(name).state}, and has no page")
         path = jobs.file(name, "page.html")
         if not path.is_file():
-            raise HTTPException(404, "the page of this job is gone; ask again")
+            raise HTTPException(404, "the page of this job is gone; run it again")
         return FileResponse(path, filename=f"{name}.html")
 
     @routes.post("/jobs/{name}/cancel")
     def cancel(name: str) -> Job:
-        """End a job that waits or is under way."""
+        """Cancel a job that is queued or running."""
         known(name)
         return jobs.cancel(name) or known(name)
 
     @routes.delete("/jobs/{name}", status_code=204)
     def remove(name: str) -> None:
-        """End a job, and delete its files."""
+        """Cancel a job unless it has ended, and delete its files."""
         known(name)
         jobs.remove(name)
 
     @routes.get("/events", response_class=EventSourceResponse)
     async def events() -> AsyncIterable[Changes]:
-        """All jobs, and then those that change, as they do."""
+        """All jobs, then changes as they happen."""
         revision = -1
         while True:
             now, changed = jobs.since(revision)
@@ -226,16 +226,16 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
 
 
 def _check(texts: list[str], documents: int, limits: Limits) -> None:
-    """Refuse more than is allowed."""
+    """Refuse texts that exceed the limits."""
     if documents > limits.documents:
         raise HTTPException(
-            422, f"{documents:,} documents are more than {limits.documents:,}; give fewer"
+            422, f"{documents:,} documents exceed the limit, {limits.documents:,}; give fewer"
         )
     characters = sum(map(len, texts))
     if characters > limits.characters:
         raise HTTPException(
             413,
-            f"{characters:,} characters of text are more than {limits.characters:,}; give less",
+            f"{characters:,} characters of text exceed the limit, {limits.characters:,}; give less",
         )
 
 
@@ -243,12 +243,12 @@ def _read(jobs: Jobs, name: str, which: str, kind: TypeAdapter[KindT]) -> KindT:
     try:
         return kind.validate_json(jobs.file(name, which).read_bytes())
     except (OSError, ValidationError) as error:
-        raise HTTPException(404, f"{which} of this job is gone or damaged; ask again") from error
+        raise HTTPException(404, f"{which} of this job is gone or damaged; run it again") from error
 
 
 def _first(errors: Any) -> str:
-    """The first fault of a request, in one line: where, and what."""
+    """The first error in a request, in one line, with its field."""
     first = errors[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    said = str(first["msg"]).removeprefix("Value error, ")
-    return visible(one_line(f"{where}: {said}" if where else said, 300))
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return visible(one_line(f"{where}: {message}" if where else message, 300))

@@ -1,12 +1,12 @@
-"""The queue of the page: jobs on the disk, done one after the other by a thread of their own.
+"""The page's queue: jobs stored on disk, run one after another in a separate thread.
 
-FOLDER/jobs/ID/job.json    what it is and how far
-               asked.json  what was asked, with its texts
-               found.json  what was found
-               page.html   the same as a page of its own
+FOLDER/jobs/ID/job.json    the job and its state
+               asked.json  the form it was created with, including texts
+               found.json  the result
+               page.html   the result as a standalone page
 
-Each file is written in one step. Whoever starts again on the folder finds what is done, and does
-what was waiting or under way.
+Each file is written atomically. After a restart on the same folder, finished jobs are still there,
+and those that were queued or running are run.
 """
 
 import asyncio
@@ -41,22 +41,22 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
 WAITING = 100
-"""Most jobs that wait."""
+"""Maximum number of queued jobs."""
 
 LONGEST = 300
-"""Characters that the list shows of what was asked."""
+"""Maximum characters of a subject or of progress; an error may have twice as many."""
 
 
 class Job(BaseModel, frozen=True):
     """A job, as the list shows it.
 
     Attributes:
-        id: Of its folder; ids sort by time.
+        id: Name of its folder; ids sort by creation time.
         task: Name of the task.
-        subject: The beginning of what was asked.
+        subject: The beginning of its first text.
         created, ended: In UTC.
-        progress: What is being waited for.
-        error: Why it failed, in a line.
+        progress: What it is doing.
+        error: Why it failed, in one line.
     """
 
     id: str
@@ -70,13 +70,13 @@ class Job(BaseModel, frozen=True):
 
 
 class Found(BaseModel, frozen=True):
-    """What a job found.
+    """The result of a job.
 
     Attributes:
         title: Heading.
-        cost: What it took, in a line.
+        cost: Its cost, in one line.
         blocks: What the page draws; kinds and fields are those of `pipelines.report.blocks`.
-        result: The same as the command prints it with `--json`.
+        result: The result as the command prints it with `--json`.
     """
 
     title: str
@@ -87,16 +87,16 @@ class Found(BaseModel, frozen=True):
 
 
 Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]
-"""(what was asked, who is told of progress) -> what was found, and its page."""
+"""(form, progress callback) -> the result, and its page."""
 
 
-class Cancelled(Exception):  # noqa: N818  no fault
-    """Raised where progress is told of a job that nobody waits for any more."""
+class Cancelled(Exception):  # noqa: N818  not an error
+    """Raised when a job that was stopped reports progress."""
 
 
 @dataclass(frozen=True)
 class _Running:
-    """The job at work, and how it is stopped: in its loop, and where its threads tell progress."""
+    """The running job. Stopping cancels its task, and raises where its threads report progress."""
 
     id: str
     loop: asyncio.AbstractEventLoop
@@ -105,19 +105,19 @@ class _Running:
 
     def stop(self) -> None:
         self.over.set()
-        with suppress(RuntimeError):  # its loop has ended meanwhile
+        with suppress(RuntimeError):  # its loop has already ended
             self.loop.call_soon_threadsafe(self.task.cancel)
 
 
 class Jobs:
-    """The jobs of a folder. Any thread may call; `working` does them.
+    """The jobs in a folder, run by `working`; safe to call from any thread.
 
     Args:
-        folder: Made, and locked for this process.
-        read: Reads `asked.json`.
+        folder: Created if missing, and locked for this process.
+        read: Parses `asked.json`.
 
     Raises:
-        InputError: The folder cannot be written, or another process has it.
+        InputError: The folder cannot be written, or another process has locked it.
     """
 
     def __init__(self, folder: Path, read: Callable[[bytes], Any]) -> None:
@@ -131,7 +131,7 @@ class Jobs:
             raise InputError(
                 f"{folder} cannot be written ({error.strerror or error}); name another --out"
             ) from error
-        hold(self._lock, f"another contested web has its jobs in {folder}; name another --out")
+        hold(self._lock, f"another contested web is using {folder}; name another --out")
         self._changed = threading.Condition()
         self._revision = 0
         self._jobs: dict[str, tuple[int, Job | None]] = {}
@@ -141,21 +141,21 @@ class Jobs:
             self._set(job if job.state in ENDED else job.model_copy(update={"state": "queued"}))
 
     def close(self) -> None:
-        """Give the folder up."""
+        """Release the folder."""
         self._lock.close()
 
     def all(self) -> list[Job]:
-        """All jobs, the oldest first."""
+        """All jobs, oldest first."""
         with self._changed:
             return [job for _, (_, job) in sorted(self._jobs.items()) if job is not None]
 
     def get(self, name: str) -> Job | None:
-        """A job; None where there is none of that id."""
+        """The job with this id; None if it does not exist."""
         with self._changed:
             return self._jobs.get(name, (0, None))[1]
 
     def since(self, revision: int) -> tuple[int, dict[str, Job | None]]:
-        """The present revision, and the jobs changed after another; None for those removed."""
+        """The current revision, and the jobs changed since `revision`; None for those removed."""
         with self._changed:
             return self._revision, {
                 name: job for name, (changed_at, job) in self._jobs.items() if changed_at > revision
@@ -166,10 +166,10 @@ class Jobs:
         return self._folder / name / which
 
     def add(self, asked: "Form") -> Job:
-        """Queue a job; InputError if too many wait."""
+        """Queue a job; InputError if too many are queued."""
         with self._changed:
             if sum(job.state == "queued" for job in self.all()) >= WAITING:
-                raise InputError(f"{WAITING} jobs are waiting; let some end, or cancel them")
+                raise InputError(f"{WAITING} jobs are queued; let some end, or cancel them")
             now = datetime.now(UTC)
             job = Job(
                 id=f"{now:%Y%m%d-%H%M%S-%f}-{secrets.token_hex(3)}",
@@ -182,7 +182,7 @@ class Jobs:
             return job
 
     def cancel(self, name: str) -> Job | None:
-        """End a job that waits or is under way; another stays as it is."""
+        """Cancel a job that is queued or running; one that has ended is left unchanged."""
         with self._changed:
             job = self.get(name)
             if job is None or job.state in ENDED:
@@ -193,7 +193,7 @@ class Jobs:
             return self._set(_ended(job, "cancelled"))
 
     def remove(self, name: str) -> None:
-        """End a job, and delete its files."""
+        """Cancel a job unless it has ended, and delete its files."""
         with self._changed:
             if self.cancel(name) is None:
                 return
@@ -203,9 +203,9 @@ class Jobs:
 
     @contextmanager
     def working(self, perform: Perform) -> Iterator[None]:
-        """Do jobs while the block runs. One under way at its end is begun again next time.
+        """Run jobs during the block. A job still running at its end is run again next time.
 
-        Servers of language models that jobs start run on for the next job, until the end.
+        Language model servers that a job starts are kept for later jobs, until the end.
         """
         thread = threading.Thread(target=self._work, args=(perform,), name="jobs", daemon=True)
         thread.start()
@@ -217,7 +217,7 @@ class Jobs:
                 if self._running is not None:
                     self._running.stop()
                 self._changed.notify_all()
-            thread.join(STOP_S)  # what computes in a thread cannot be stopped
+            thread.join(STOP_S)  # computations in threads cannot be stopped
             self.close()
 
     def _work(self, perform: Perform) -> None:
@@ -226,7 +226,7 @@ class Jobs:
                 asyncio.run(self._do(job, perform))
 
     def _next(self) -> Job | None:
-        """The oldest job that waits, once there is one; None at the end."""
+        """Wait for a queued job and return the oldest; None when stopping."""
         with self._changed:
             while not self._stopping:
                 for job in self.all():
@@ -236,16 +236,16 @@ class Jobs:
             return None
 
     async def _do(self, job: Job, perform: Perform) -> None:
-        """Do a job, whatever comes of it."""
+        """Run a job, and record how it ends."""
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101  for the type
+        assert task is not None  # noqa: S101  for the type checker
         running = _Running(job.id, asyncio.get_running_loop(), task, threading.Event())
         with self._changed:
-            present = self.get(job.id)
-            if self._stopping or present is None or present.state != "queued":
+            current = self.get(job.id)
+            if self._stopping or current is None or current.state != "queued":
                 return
             self._running = running
-            self._set(job.model_copy(update={"state": "running", "progress": "beginning"}))
+            self._set(job.model_copy(update={"state": "running", "progress": "starting"}))
 
         def tell(text: str) -> None:
             if running.over.is_set():
@@ -257,22 +257,22 @@ class Jobs:
             found, page = await perform(asked, tell)
             self._finish(job.id, found, page)
         except (Cancelled, asyncio.CancelledError):
-            pass  # its state is set already; at the end of the program it stays as it is
+            pass  # its state is already set, or stays "running" when the program ends
         except BaseException as error:
             if not is_fault(error):
                 raise
             if running.over.is_set():
-                return  # whatever breaks when a job is stopped is no fault of it
+                return  # a job may break in any way while it is being stopped
             if isinstance(error, InputError | ServingError | TaggerError | SalienceError):
                 self._fail(job.id, str(error))
                 return
-            # A fault of ours must not end the queue.
+            # A bug of ours must not stop the queue.
             with suppress(InputError):
                 replace_text(self.file(job.id, "fault.txt"), traceback.format_exc())
             self._fail(
                 job.id,
-                f"a fault of this program ({type(error).__name__}: {error}); "
-                f"{self.file(job.id, 'fault.txt')} says where",
+                f"a bug in this program ({type(error).__name__}: {error}); "
+                f"see {self.file(job.id, 'fault.txt')}",
             )
         finally:
             with self._changed:
@@ -288,7 +288,7 @@ class Jobs:
         with self._changed:
             job = self.get(name)
             if job is None or job.state != "running":
-                return  # cancelled, or removed, in its last moment
+                return  # cancelled or removed just before it was done
             replace_text(self.file(name, "found.json"), found.model_dump_json())
             replace_text(self.file(name, "page.html"), page)
             self._set(_ended(job, "done"))
@@ -300,7 +300,7 @@ class Jobs:
                 self._set(_ended(job, "failed", one_line(visible(why), 2 * LONGEST)))
 
     def _set(self, job: Job) -> Job:
-        with suppress(InputError):  # a full disk must not end the queue
+        with suppress(InputError):  # a full disk must not stop the queue
             replace_text(self.file(job.id, "job.json"), job.model_dump_json(indent=2) + "\n")
         return self._note(job)
 
@@ -312,7 +312,7 @@ class Jobs:
         return job
 
     def _kept(self) -> Iterator[Job]:
-        """The jobs on the disk; one that cannot be read is passed over, its files stay."""
+        """The jobs on disk; one that cannot be read is skipped, and its files are kept."""
         for path in sorted(self._folder.glob("*/job.json")):
             with suppress(OSError, ValidationError):
                 job = Job.model_validate_json(path.read_bytes())

@@ -1,7 +1,7 @@
-"""The tasks as the page has them: forms made from their declarations, what is asked, and doing it.
+"""The tasks on the page: forms built from their declarations, and running what a form sends.
 
-A form has the texts of a task and the options that it offers there; what a form leaves out is as
-the program was started, or as the command has it.
+A form has a task's texts and the options that the page offers for it. Other options are those that
+the program was started with, or else the command's defaults.
 """
 
 from collections import Counter
@@ -40,29 +40,29 @@ from serving.installed import engine_version
 
 LINES = (".jsonl",)
 READ = (*TEXT, *MARKDOWN, *HTML, *PDF, *LINES)
-"""How the names of files end that are read."""
+"""Extensions of the files that can be read."""
 
 
 class GivenText(BaseModel, frozen=True, extra="forbid"):
-    """A document as it was given: a name, unique among those of its job, and its text."""
+    """A document as given: a name, unique within its job, and its text."""
 
     name: Identifier
     text: Text
 
 
 def read(name: str, data: bytes, started: Started = lambda _: None) -> list[GivenText]:
-    """The documents that a file of this name holds: one, or one per line of JSON Lines.
+    """The documents in a file: one, or one per line of JSON Lines.
 
-    `started` is as of `text_of`.
+    `started` is passed to `text_of`.
 
     Raises:
-        InputError: It is of no kind that is read, is damaged, or has no text.
+        InputError: The file is of an unsupported kind, is damaged, or has no text.
     """
     name = PurePosixPath(name.replace("\\", "/")).name
     if name.lower().endswith(LINES):
         return _lines(name, data.removeprefix(MARK))
     if not name.lower().endswith(READ):
-        raise InputError(f"{name} cannot be read; documents end in {', '.join(READ)}")
+        raise InputError(f"{name} cannot be read; names of documents end in {', '.join(READ)}")
     text = text_of(name, data, started=started)
     try:
         return [GivenText(name=name, text=text)]
@@ -82,18 +82,18 @@ def _lines(name: str, data: bytes) -> list[GivenText]:
 TASK: Final = {name: task(name) for name in TASKS}
 
 KINDS: Final[tuple[Kind, ...]] = ("line", "lines", "text", "documents")
-"""Of fields, in the order in which the page asks for them."""
+"""Kinds of fields, in the order in which the page asks for them."""
 
 
 class Value(BaseModel, frozen=True):
-    """A value of a choice; `lacks` says why it is not to be had."""
+    """A value of a choice; `lacks` says why it is unavailable."""
 
     value: str | int
     lacks: str = ""
 
 
 class Choice(BaseModel, frozen=True):
-    """A choice, and its usual value, which is to be had if any is."""
+    """A choice, and its default, which is an available value if there are any."""
 
     name: str
     label: str
@@ -111,7 +111,7 @@ class FormField(BaseModel, frozen=True):
 
 
 class Offer(BaseModel, frozen=True):
-    """A task; `lacks` says why it is not to be had."""
+    """A task; `lacks` says why it is unavailable."""
 
     task: str
     title: str
@@ -122,7 +122,7 @@ class Offer(BaseModel, frozen=True):
 
 
 class Form(BaseModel, frozen=True, extra="forbid"):
-    """What the form of a task sends: the base of each."""
+    """What a task's form sends; the base class of all forms."""
 
     task: str
 
@@ -148,7 +148,7 @@ class Form(BaseModel, frozen=True, extra="forbid"):
         ]
 
     def subject(self) -> str:
-        """What the list of jobs calls it: the first text."""
+        """The first text, which names the job in the list."""
         return self.texts()[0]
 
 
@@ -164,13 +164,13 @@ def texts_of(task: Task[Any, Any, Any]) -> list[tuple[str, Shown]]:
 
 
 def choices_of(task: Task[Any, Any, Any]) -> dict[str, OptionField]:
-    """The options that the page offers, wherever in the task's options they lie."""
+    """The options that the page offers, from any level of the task's options."""
     known = {option.name: option for option in all_options(task.options)}
     return {name: known[name] for name in task.form}
 
 
 def values_of(field: FieldInfo) -> tuple[str | int, ...]:
-    """What can be chosen: of a number those up to the usual one."""
+    """The values to choose from; for a number, those from its minimum to its default."""
     least: Any = next((note.ge for note in field.metadata if isinstance(note, Ge)), None)
     if least is not None:
         return tuple(range(least, field.default + 1))
@@ -180,20 +180,20 @@ def values_of(field: FieldInfo) -> tuple[str | int, ...]:
 
 
 def _form(task: Task[Any, Any, Any]) -> type[Form]:
-    """What the form of a task sends."""
+    """The class of what a task's form sends."""
     kinds: Mapping[Kind, Any] = {"documents": NonEmpty[GivenText]}
-    taken: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
+    fields: dict[str, Any] = {name: (kinds.get(at.kind, Text), ...) for name, at in texts_of(task)}
     for name, option in choices_of(task).items():
-        taken[name] = (option.field.rebuild_annotation() | None, None)
-    taken["task"] = (Literal[task.name], task.name)
-    return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **taken)
+        fields[name] = (option.field.rebuild_annotation() | None, None)
+    fields["task"] = (Literal[task.name], task.name)
+    return create_model(f"{task.name.title().replace('-', '')}Form", __base__=Form, **fields)
 
 
 FORMS: Any = reduce(or_, map(_form, TASK.values()))
-"""What forms send: the texts and choices of one of the tasks; `task` says of which."""
+"""What forms send: the texts and choices of the task that `task` names."""
 
 FORM: Final[TypeAdapter[Form]] = TypeAdapter(Annotated[FORMS, Field(discriminator="task")])
-"""Reads what a form sent."""
+"""Parses what a form sent."""
 
 
 def options_of(
@@ -202,7 +202,7 @@ def options_of(
     """Options of a task: those that the program was started with, and what was chosen."""
     given = {name: getattr(server, name) for name in server.model_fields_set}
     usual = usual_of(made(task.options, given), task.form)
-    # What is as usual does not count as given, or it could be refused as idle.
+    # A choice of the default does not count as given, or it could be refused as idle.
     chosen = {
         name: chosen[name] for name in task.form if chosen.get(name) not in (None, usual[name])
     }
@@ -211,7 +211,7 @@ def options_of(
 
 
 def usual_of(options: BaseModel, names: Sequence[str]) -> dict[str, Any]:
-    """The values of options by name, wherever they lie."""
+    """The values of options by name, at any level of nesting."""
     values = {name: getattr(options, name) for name in names if name in type(options).model_fields}
     for name, _ in nested(type(options)):
         values = usual_of(getattr(options, name), names) | values
@@ -219,30 +219,30 @@ def usual_of(options: BaseModel, names: Sequence[str]) -> dict[str, Any]:
 
 
 def offers(server: ServerOptions) -> tuple[Offer, ...]:
-    """All tasks, as they can be done with the models that the program was started with."""
+    """All tasks, with what the models that the program was started with can do."""
     return tuple(_offer(task, server) for task in TASK.values())
 
 
 def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
-    usually = lacking(task, server)
+    by_default = lacking(task, server)
     usual = usual_of(options_of(task, server, {}), task.form)
     choices = []
-    for name, offered in choices_of(task).items():
+    for name, option in choices_of(task).items():
         values = tuple(
             Value(value=value, lacks=lacking(task, server, **{name: value}))
-            for value in values_of(offered.field)
+            for value in values_of(option.field)
         )
-        had = [value.value for value in values if not value.lacks]
+        available = [value.value for value in values if not value.lacks]
         choices.append(
             Choice(
                 name=name,
                 label=_label(name),
-                hint=offered.option.help.replace("`", ""),
-                usual=usual[name] if usual[name] in had or not had else had[0],
+                hint=option.option.help.replace("`", ""),
+                usual=usual[name] if usual[name] in available or not available else available[0],
                 values=values,
             )
         )
-    had_any = any(not value.lacks for choice in choices for value in choice.values)
+    any_available = any(not value.lacks for choice in choices for value in choice.values)
     return Offer(
         task=task.name,
         title=task.title,
@@ -252,7 +252,7 @@ def _offer(task: Task[Any, Any, Any], server: ServerOptions) -> Offer:
             for name, shown in texts_of(task)
         ),
         choices=tuple(choices),
-        lacks="" if had_any else usually,
+        lacks="" if any_available else by_default,
     )
 
 
@@ -261,7 +261,7 @@ def _label(name: str) -> str:
 
 
 def lacking(task: Task[Any, Any, Any], server: ServerOptions, **chosen: Any) -> str:
-    """Why a task cannot be done as chosen, in a line; empty where it can."""
+    """Why a task cannot be run as chosen, in one line; empty if it can."""
     try:
         check(task, options_of(task, server, chosen))
     except (InputError, ServingError) as error:
@@ -270,10 +270,10 @@ def lacking(task: Task[Any, Any, Any], server: ServerOptions, **chosen: Any) -> 
 
 
 def check(task: Task[Any, Any, Any], options: ProfileOptions) -> Needs:
-    """The models that are needed, looked for; an endpoint is asked when the job is done.
+    """Find the models that a task needs; an endpoint is contacted only when the job runs.
 
     Raises:
-        InputError, ServingError: One is not to be had.
+        InputError, ServingError: A model is unavailable.
     """
     needs = task.needs(options)
     if needs.role is not None:
@@ -285,14 +285,14 @@ def check(task: Task[Any, Any, Any], options: ProfileOptions) -> Needs:
 
 
 def refuse(sent: Form, server: ServerOptions) -> None:
-    """Refuse now what could not be done later; it raises what `check` does, and InputError."""
+    """Refuse a form that could not be run; raises InputError, or the errors of `check`."""
     task = TASK[sent.task]
     as_asked(task, sent)
     check(task, options_of(task, server, sent.model_dump()))
 
 
 def as_asked(task: Task[Any, Any, Any], sent: Form) -> BaseModel:
-    """What a form sent, as the task takes it; InputError if it cannot."""
+    """The task's input from a form; InputError if it is invalid."""
     given: dict[str, Any] = {}
     for name, shown in texts_of(task):
         value = getattr(sent, name)
@@ -306,10 +306,10 @@ def as_asked(task: Task[Any, Any, Any], sent: Form) -> BaseModel:
 
 
 async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found, str]:
-    """Do a task: what was found, and the page of it.
+    """Run a task, and return its result and the result's page.
 
     Raises:
-        InputError, ServingError, TaggerError, SalienceError: As the command.
+        InputError, ServingError, TaggerError, SalienceError: As for the command.
     """
     task = TASK[sent.task]
     options = options_of(task, server, sent.model_dump())
@@ -338,7 +338,7 @@ _loaded: dict[tuple[str, str | None], Tagging] = {}
 
 
 def kept_loaded(folder: TaggerFolder) -> Tagging:
-    """The tagger of a folder, as an earlier job left it; see `TaggerFolder.load`."""
+    """The tagger of a folder, kept loaded between jobs; see `TaggerFolder.load`."""
     key = folder.identity, folder.device
     if key not in _loaded:
         _loaded.clear()

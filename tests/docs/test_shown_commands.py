@@ -48,7 +48,7 @@ COVERED_BY = {
 Options of the main job are tested with the command they are passed to.
 """
 
-LACK = "qwen2.5-7b-instruct needs 1 GPU with 18 GiB free, none is found"
+LACK = "qwen2.5-7b-instruct needs 1 GPU with 18 GiB free, but nvidia-smi shows no GPU"
 NEEDS_GPU = {
     "contested run conflictscore --profile one-gpu-7b --data answers.jsonl --out results-7b": LACK,
 }

@@ -247,7 +247,7 @@ def test_a_run_folder_may_itself_be_reached_by_a_link(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", ["run.json is damaged", "put back a copy", "name another folder"]),
+        (b"", ["run.json is damaged", "restore a copy", "name another folder"]),
         (b'{"pipelines": {"conflictscore"', ["run.json is damaged", "answers already given come"]),
         (b'{"a": ' * 300 + b"1" + b"}" * 300, ["run.json is damaged", "recursion limit"]),
         (b"\xff\xfe{}", ["run.json is damaged"]),
@@ -256,7 +256,7 @@ def test_a_run_folder_may_itself_be_reached_by_a_link(
             b'{"pipelines": {"conflictscore./../../mine/x": {"config": {}}}}',
             ["was not written by this program"],
         ),
-        (None, ["has results", "run.json does not tell their settings", "name another folder"]),
+        (None, ["has results", "run.json lacks their settings", "name another folder"]),
     ],
 )
 def test_a_damaged_run_json(

@@ -42,12 +42,12 @@ FILES: dict[str, tuple[str, str | bytes, str]] = {
     "a header of deep objects": (
         "model.safetensors",
         header(DEEP_OBJECT),
-        "is no safetensors file",
+        "is not a safetensors file",
     ),
     "offsets as text": (
         "model.safetensors",
         header('{"w": {"data_offsets": ["a", "b"]}}'),
-        "is no safetensors file",
+        "is not a safetensors file",
     ),
     "a tokenizer that panics as it is read": (
         "tokenizer.json",

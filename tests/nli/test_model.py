@@ -270,7 +270,7 @@ def test_a_pair_that_does_not_fit_alone_is_one_line(
     narrow(monkeypatch, 10)
     own = replace(encoder, _budget=TokenBudget(1024))
     with pytest.raises(
-        TaggerError, match=r"a pair of \d+ tokens does not fit into the memory of cpu; end what"
+        TaggerError, match=r"a pair of \d+ tokens does not fit into the memory of cpu; stop other"
     ) as refused:
         own.logits(some_pairs(20))
     assert "\n" not in str(refused.value)

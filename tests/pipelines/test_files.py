@@ -44,9 +44,7 @@ def test_what_cannot_be_written_is_said_before_and_then(path: str, why: str, fol
     for refuses in (check_writable, lambda place: replace_text(place, "text")):
         with pytest.raises(InputError) as raised:
             refuses(Path(path))
-        assert str(raised.value) == (
-            f"{path} cannot be written ({why}); choose a folder that can be written"
-        )
+        assert str(raised.value) == (f"{path} cannot be written ({why}); choose a writable folder")
     assert Path("file.txt").read_text() == "mine"
 
 

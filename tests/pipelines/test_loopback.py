@@ -57,7 +57,7 @@ def test_a_name_that_was_bound_to_this_machine_is_refused(page: Web, host: str) 
     for client, path in ((page.script, "/api/jobs"), (page.stranger, f"/?key={page.door.key}")):
         answer = client.get(path, headers={"Host": host})
         assert answer.status_code == 403
-        assert "ask it under that name" in detail(answer)
+        assert "use that address" in detail(answer)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", f"http://127.0.0.1:{PORT + 1}"])

@@ -60,11 +60,11 @@ def test_a_switch_decides_and_the_rest_stays() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"rows": 7}, "--as-in-paper decides --rows; leave one of the two out"),
-        ({"inner": Inner(tokens=9)}, "--as-in-paper decides --tokens"),
-        ({"inner": {"tokens": 9}}, "--as-in-paper decides --tokens"),
-        ({"inner": {"replies": "text"}}, "--as-in-paper decides --replies"),
-        ({"as_released": True}, "--as-in-paper and --as-released exclude each other"),
+        ({"rows": 7}, "--as-in-paper sets --rows; leave one of the two out"),
+        ({"inner": Inner(tokens=9)}, "--as-in-paper sets --tokens"),
+        ({"inner": {"tokens": 9}}, "--as-in-paper sets --tokens"),
+        ({"inner": {"replies": "text"}}, "--as-in-paper sets --replies"),
+        ({"as_released": True}, "--as-in-paper and --as-released cannot be combined"),
     ],
 )
 def test_another_value_beside_a_switch_is_refused(given: dict[str, Any], told: str) -> None:
@@ -97,7 +97,7 @@ def presets() -> list[tuple[str, str]]:
 def test_another_method_than_the_papers_is_refused(name: str, given: dict[str, Any]) -> None:
     options: Any = papers.experiment(name).options
     options(**given)
-    with pytest.raises(InputError, match="--as-in-paper decides --"):
+    with pytest.raises(InputError, match="--as-in-paper sets --"):
         options(as_in_paper=True, **given)
 
 

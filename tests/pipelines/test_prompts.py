@@ -106,7 +106,7 @@ def test_ones_own_prompt_comes_first_and_others_stay(own: Path) -> None:
     [
         ("{{ claim }}", "the variable 'document' is missing"),
         ("{{ claim }} {# {{ document }} #}", "the variable 'document' is missing"),
-        ("{{ claim }}{{ document }}{{ question }}", "no variable 'question' is given"),
+        ("{{ claim }}{{ document }}{{ question }}", "this prompt has no variable 'question'"),
         ("{{ claim }}{{ document }}{% if %}", r"relation\.j2:1: not a valid template"),
         ("{{ claim }}\n{{ document | nope }}", r"relation\.j2:2: not a valid template"),
         ("{{ claim.__class__.mro() }}{{ document }}", "cannot be filled in"),

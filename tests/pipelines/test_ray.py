@@ -155,5 +155,5 @@ def test_an_item_that_kills_its_workers_stops_the_run(
     command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers_within(monkeypatch, dies=lambda item: item == "r9")
-    says = ["a worker died 4 times while it was at 'r9'"]
+    says = ["a worker died 4 times while working on 'r9'"]
     contested.refused(*command, "--out", "there", "--ray", "local", says=says)

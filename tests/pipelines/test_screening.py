@@ -88,8 +88,8 @@ def test_the_exit_code_says_whether_any_contradict(contested: Contested) -> None
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "name documents, or a file of records with --data"),
-        (["guide.md", "--data", "records.jsonl"], "one of the two"),
+        ([], "name either documents, or a file of records with --data"),
+        (["guide.md", "--data", "records.jsonl"], "name either documents, or a file of records"),
         (["guide.md"], "name two or more"),
         (["guide.md", "absent.md"], "absent.md"),
     ],

@@ -55,9 +55,10 @@ def test_vectors_before_the_prompt_change_the_map_and_have_no_row() -> None:
     assert not np.allclose(found, tiny.salience(encoded))
     tokens = len(encoded.ids)
     assert tiny.encode(prompt, response, reserved=400 - tokens) == encoded
-    too_many = f"have {tokens} tokens and the soft prompt {401 - tokens}, tiny reads 400"
+    soft = 401 - tokens
+    too_many = f"have {tokens} tokens and the soft prompt {soft}, but tiny reads at most 400"
     with pytest.raises(SalienceError, match=too_many):
-        tiny.encode(prompt, response, reserved=401 - tokens)
+        tiny.encode(prompt, response, reserved=soft)
 
 
 def test_marks_belong_to_their_words(decoder: Decoder) -> None:

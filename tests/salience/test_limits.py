@@ -131,7 +131,8 @@ def test_parts_that_cannot_be_batched_are_taken_one_after_the_other(
     monkeypatch.setattr(layer, "forward", lambda values: 0.5 * real(values))
     wanted = token_salience(model, ids, PROMPT)
     monkeypatch.setattr(layer, "forward", lambda values: Scaled.apply(real(values)))
-    with pytest.warns(UserWarning, match="gradients of LlamaForCausalLM cannot be taken together"):
+    refused = "gradients of LlamaForCausalLM cannot be computed together"
+    with pytest.warns(UserWarning, match=refused):
         found = token_salience(model, ids, PROMPT, limits=kept)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
     assert not kept.together

@@ -82,6 +82,6 @@ def test_a_damaged_file_is_set_aside_with_a_message(
     with CompletionCache(path) as cache:
         assert len(cache) == 0
         cache.put("k", "m", {"text": "works"})
-    assert "set aside" in capsys.readouterr().err
+    assert "it was renamed to" in capsys.readouterr().err
     (aside,) = tmp_path.glob("c.sqlite.damaged-*")
     assert aside.read_bytes() == bytes(content)

@@ -241,7 +241,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), r"has no tokenizer\.json"),
     "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
     "missing index": (_missing_index, "lacks model.safetensors.index.json"),
-    "empty": (_weights(b""), "is no safetensors file"),
+    "empty": (_weights(b""), "is not a safetensors file"),
     "cut short": (_cut_short, "where its header promises"),
     "lfs pointer": (_weights(b"version https://git-lfs.github.com/spec/v1"), "Git LFS pointer"),
 }

@@ -58,7 +58,7 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
     with pytest.raises(
         ServingError,
         match=r"writer needs 4 GPUs of one kind with 40 GiB free on each beside judge, this "
-        r"machine has 4 x NVIDIA H100 80GB HBM3 with 79 of 80 GiB free; .* take a profile that "
+        r"machine has 4 x NVIDIA H100 80GB HBM3 with 79 of 80 GiB free; .* use a profile that "
         r"fits: cpu-0.5b, cpu-1.5b, cpu-small, gemma-3-27b, gemma-4-31b, llama-3.3-70b, llama-4",
     ):
         four.seats("writer")

@@ -311,7 +311,7 @@ def test_configurations_are_read_as_vllm_reads_them(
         (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
         (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
         (("[engines.small]", "[engines.small"), "not TOML"),
-        (("max_model_len = 4096", "gpu_memory_gib = 20"), 'goes with device = "cuda"'),
+        (("max_model_len = 4096", "gpu_memory_gib = 20"), 'is required with device = "cuda"'),
         (
             ("max_model_len = 4096", "environment = {HF_HUB_OFFLINE = '0'}"),
             "engines.small.environment.HF_HUB_OFFLINE: String should match",

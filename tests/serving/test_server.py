@@ -229,13 +229,13 @@ FAILURES = {
         "Python.h: No such file",
     ),
     "RuntimeError: Could not find nvcc and default cuda_home='/usr/local/cuda' doesn't exist": (
-        "install the toolkit of CUDA 13.0",
+        "install the CUDA 13.0 toolkit",
         "/usr/local/cuda",
     ),
     "  Value error, torch.float32 is not supported for quantization method quark. Supported "
     "dtypes: [torch.float16, torch.bfloat16]": (
         "the log says: Value error, torch.float32 is not supported",
-        "[torch.float16, torch.bfloat16]; whole log",
+        "[torch.float16, torch.bfloat16]; full log",
     ),
     "first\nsecond\nthird\nfourth": ("the log says: second | third | fourth", "fourth"),
 }
@@ -252,7 +252,7 @@ def test_a_failed_start_says_why_and_what_to_do(
     assert all(part in line for part in told), line
     assert "earlier start" not in line
     assert "\n" not in line
-    assert line.endswith(f"whole log: {path}")
+    assert line.endswith(f"full log: {path}")
 
 
 def test_every_hint_is_reached_by_a_log_we_know() -> None:

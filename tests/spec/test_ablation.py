@@ -84,5 +84,5 @@ async def test_errors_of_one_response_worked_by_hand() -> None:
 
 
 async def test_a_response_without_content_is_refused() -> None:
-    with pytest.raises(InputError, match="holds no word but function words"):
+    with pytest.raises(InputError, match="the response has no content words"):
         await ablation(EXAMPLE.model_copy(update={"response": "It is that."}), made_up)

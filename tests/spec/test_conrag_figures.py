@@ -67,7 +67,7 @@ def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
     assert "Oracle" not in {row["method"] for row in rows}
     assert {row["contradiction_rate"] for row in rows} == {None}
     assert {shown(row["accuracy"]) for row in rows} == {shown(proportion(1, 4))}
-    always = f"Always saying REFUTE has an accuracy of {shown(proportion(3, 4))} on ragtruth."
+    always = f"Always answering REFUTE has an accuracy of {shown(proportion(3, 4))} on ragtruth."
     assert always in table.notes
     assert any("1 of 4 claims had no passage" in note for note in table.notes)
     rows = own_rows(stances({"own": [result([("a", S, C)], said, stance=REFUTE)]}))

@@ -38,9 +38,9 @@ def test_a_correction_by_hand() -> None:
 
 
 def test_a_correction_is_of_its_labels() -> None:
-    with pytest.raises(ValueError, match="probabilities of yes, no, perhaps, and a correction of"):
+    with pytest.raises(ValueError, match="probabilities of yes, no, perhaps, but a correction of"):
         corrected(of(0.2, 0.3, 0.5), of_bias(("yes", "no"), [0, 0]))
-    with pytest.raises(ValidationError, match="want a bias of 2"):
+    with pytest.raises(ValidationError, match="need a bias of 2 numbers"):
         of_bias(("a", "b"), (0,))
     with pytest.raises(ValidationError, match="appears twice"):
         of_bias(("a", "a"), (0, 0))

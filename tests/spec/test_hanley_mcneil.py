@@ -25,7 +25,7 @@ def test_the_example_of_hanley_and_mcneil() -> None:
 def test_one_kind_has_no_area() -> None:
     assert area_difference([0, 1], [0, 1], [False, False]) is None
     for wrong in ((1.2, 1, 1), (0.5, 0, 3)):
-        with pytest.raises(ValueError, match="no area"):
+        with pytest.raises(ValueError, match="no ROC area"):
             area_error(*wrong)
 
 

@@ -1,4 +1,4 @@
-"""ConflictBench: its sources, built from released files, and counted beside the paper's Table 1."""
+"""ConflictBench: its sources, built from released files, and counts next to the paper's Table 1."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -57,11 +57,11 @@ TABLE_1: Final = quote(
 
 @dataclass(frozen=True)
 class Source:
-    """How a source is read: its records from released files, and a question from a record, if any.
+    """How to read a source: its records from released files, and a record's question, if any.
 
     `files` describes the files in messages. If `built`, examples are constructed, with `random`
-    random documents in those without conflict; otherwise taken as released. If `halved`, a source
-    has a training half.
+    random documents in those without conflict; otherwise they are taken as released. If `halved`,
+    the source has a training half.
     """
 
     records: Callable[..., Sequence[Any]]
@@ -90,7 +90,7 @@ SOURCES: dict[str, Source] = {
     "ramdocs": Source(ramdocs.read, sources.ramdocs, halved=True),
     "conflictqa": Source(conflictqa.read, sources.conflictqa, halved=True),
     "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False, halved=True),
-    # One random document in place of the contradicting one, so that their number tells nothing.
+    # One random document replaces the contradicting one, so that their number reveals nothing.
     "wikicontradict": Source(wikicontradict.sides, sources.wikicontradict, random=1, halved=True),
 }
 
@@ -103,7 +103,7 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
     for name, paths in files.items():
         source = SOURCES.get(name)
         if source is None:
-            raise InputError(f"there is no source '{name}'; there are {', '.join(SOURCES)}")
+            raise InputError(f"there is no source '{name}'; choose from {', '.join(SOURCES)}")
         if len(paths) != len(source.files):
             raise InputError(f"{name} is read from {' and '.join(source.files)}; name them")
         questions[name] = source.read(paths)
@@ -111,10 +111,7 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
 
 
 def part_of(name: str, part: Part | None) -> Part:
-    """The part of a source to use: the named part.
-
-    By default the test half of sources that are `halved`, and all of the others.
-    """
+    """The part of a source to use: by default the test half if it is `halved`, otherwise all."""
     return part or ("test" if SOURCES[name].halved else "all")
 
 
@@ -129,7 +126,7 @@ def build(
     """The examples of all sources, in their order.
 
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
-    without conflict whose irrelevant documents are the question's own noise, hence on topic.
+    without conflict whose irrelevant documents are the question's own noise, and thus on topic.
 
     The seed decides random documents, their order, and which questions are drawn if a source's part
     (`part_of`) has more than `most`. Random documents come from the whole half of their question.
@@ -137,14 +134,14 @@ def build(
     """
     claims = claims or {}
     built: list[ContestedClaim] = []
-    for name, every in questions.items():
+    for name, pool in questions.items():
         chosen = part_of(name, part)
-        picked = drawn(every, chosen, seed, most)
+        picked = drawn(pool, chosen, seed, most)
         if SOURCES[name].built:
             random = SOURCES[name].random
-            examples = constructed(name, picked, every, seed, claims, random_documents=random)
+            examples = constructed(name, picked, pool, seed, claims, random_documents=random)
             if name == "ramdocs":
-                examples += constructed(HARD, picked, every, seed, claims, own_irrelevant=True)
+                examples += constructed(HARD, picked, pool, seed, claims, own_irrelevant=True)
         else:
             examples = as_released(name, picked, claims)
         if not examples:
@@ -160,8 +157,8 @@ def drawn(
     questions: Sequence[Question], part: Part, seed: int, most: int | None = None
 ) -> list[Question]:
     """The questions of a part, at most `most` of them, in the order of the release."""
-    of_part = in_part(questions, part, lambda question: question.key)
-    return sample(of_part, most, seed)
+    available = in_part(questions, part, lambda question: question.key)
+    return sample(available, most, seed)
 
 
 def asked(
@@ -170,14 +167,14 @@ def asked(
     """Every distinct question and answer that needs a claim."""
     chosen = (
         question
-        for name, every in questions.items()
-        for question in drawn(every, part_of(name, part), seed, most)
+        for name, pool in questions.items()
+        for question in drawn(pool, part_of(name, part), seed, most)
     )
     return list(dict.fromkeys(question.asked for question in chosen if question.asked is not None))
 
 
 def counts(examples: Sequence[ContestedClaim]) -> Table:
-    """Examples with and without conflict per source and overall, beside Table 1."""
+    """Examples with and without conflict per source and overall, next to Table 1."""
     sources: dict[str, list[ContestedClaim]] = {}
     for example in examples:
         sources.setdefault(example.source, []).append(example)
@@ -199,7 +196,7 @@ def counts(examples: Sequence[ContestedClaim]) -> Table:
         ],
         quoted=TABLE_1,
         notes=(
-            "The paper does not say which questions of each source it took; its counts stand here "
+            "The paper does not say which questions of each source it took; its counts are only "
             "for orientation.",
             f"Overall leaves {HARD} out: its conflicts are those of ramdocs.",
         ),

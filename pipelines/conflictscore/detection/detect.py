@@ -1,4 +1,4 @@
-"""Conflict Detection: label every document, look for both sides (section 4.1); its metrics."""
+"""Conflict Detection: label every document, look for both sides (section 4.1); with its metrics."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -124,10 +124,10 @@ def f1_score(verdicts: Sequence[Verdict]) -> Estimate | None:
     """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
 
     Whole groups are drawn with replacement, so that the two examples of a question stay together.
-    A resample without a positive decision or truth has no F1 and is left out.
+    A resample without any conflict, true or found, has no F1 and is left out.
 
     Returns:
-        A value in [0, 1]; None without any positive decision or truth. A single group has no
+        A value in [0, 1]; None if no conflict is true or found. A single group has no
         interval.
     """
     return clustered_f1(
@@ -190,8 +190,8 @@ class Mistake(NamedTuple):
 
 def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
     """The results of all judges, and of the baselines on the same examples."""
-    every = (result for part in results.values() for result in part)
-    examples = {result.id: result.example for result in every}.values()
+    all_results = (result for part in results.values() for result in part)
+    examples = {result.id: result.example for result in all_results}.values()
     return {
         **results,
         ALWAYS: [baseline(example) for example in examples],
@@ -262,7 +262,7 @@ BASELINES = (ALWAYS, LEXICAL)
 
 
 class Thresholds(NamedTuple):
-    """Least content-word recall, in [0, 1], of a document on the topic, and of a supporting one."""
+    """Minimum content-word recall, in [0, 1], of an on-topic document, and of a supporting one."""
 
     low: float
     high: float
@@ -285,8 +285,8 @@ def content_word_recall(claim: str, document: Document) -> float:
 def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
     """The relation that shared words suggest.
 
-    A document with all of the claim supports it. One on the topic that lacks some of it (ideally
-    the answer) contradicts it. Any other is irrelevant.
+    A document with enough of the claim's words supports it. An on-topic one that lacks some of them
+    (ideally the answer) contradicts it. Any other is irrelevant.
     """
     if recall >= thresholds.high:
         return Relation.SUPPORTS

@@ -51,15 +51,15 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
     judged = [(claim, document.as_read()) for claim, document in bench.pairs()]
     pairs = len(set(judged))
-    told = (
+    summary = (
         f"{len(bench.examples):,} examples from {bench.name}, "
         f"{sum(example.conflict for example in bench.examples):,} of them with conflict\n"
-        f"{len(judged):,} pairs of claim and document, {pairs:,} of them different, "
+        f"{len(judged):,} pairs of claim and document, {pairs:,} of them distinct, "
         f"to be judged by {name}"
     )
     if settings.judge == "cascade" and needs.tagger is not None:
-        told += f"\n{threshold_of(settings, needs.tagger).in_words()}"
-    return told
+        summary += f"\n{threshold_of(settings, needs.tagger).in_words()}"
+    return summary
 
 
 EXPERIMENT = Experiment(

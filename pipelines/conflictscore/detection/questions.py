@@ -1,4 +1,4 @@
-"""Released records as questions with documents and relations, and the two examples made of each."""
+"""Released records as questions with documents and relations, and the examples made from them."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ QuestionAnswer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Passage:
-    """A document without a place in an example yet, and its relation to the claim."""
+    """A document that is not yet in an example, and its relation to the claim."""
 
     text: str
     relation: Relation
@@ -81,10 +81,11 @@ def constructed(
 ) -> list[ContestedClaim]:
     """The examples of appendix A: up to one with and one without conflict per question.
 
-    A question makes an example with conflict if its documents conflict, with all of them, and one
-    without if some document supports its claim. Random documents come from other questions of the
-    pool in the same half, each from a different question; the draw depends only on the seed, the
-    question and the pool. Documents are shuffled, so that their order tells nothing.
+    Only questions with a document that supports the claim are used. Each makes an example without
+    conflict and, if its documents conflict, one with conflict from all of them. Random documents
+    come from other questions of the pool in the same half, each from a different question; the draw
+    depends only on the seed, the question and the pool. Documents are shuffled, so that their order
+    reveals nothing.
 
     The pool is the whole release, even if few questions become examples. Rules make the claims that
     are missing from `claims`. With `own_irrelevant`, the question's irrelevant documents take the
@@ -133,12 +134,12 @@ def _others(
         if len(chosen) == number:
             return tuple(chosen)
     raise InputError(
-        f"{source}: too few questions to draw {number} documents of others from; name a larger file"
+        f"{source}: too few other questions to draw {number} documents from; name a larger file"
     )
 
 
 def _every_index(n: int, draw: random.Random) -> Iterator[int]:
-    """The numbers below n in random order; cheap if only a few of many are used."""
+    """The numbers below n in random order; cheap if only a few of them are used."""
     seen: set[int] = set()
     while len(seen) < n // 2:
         index = draw.randrange(n)
@@ -223,9 +224,9 @@ def macnoise(record: NoisyQuestion) -> Question | None:
         title = title or context.title or None
         passages.append(Passage(original, SUPPORTS if answering else IRRELEVANT, title))
         if answering and context.text_pert != context.text:
-            own_title, rewriting = passage(context.text_pert)
+            new_title, rewriting = passage(context.text_pert)
             if rewriting.strip():
-                passages.append(Passage(rewriting, CONTRADICTS, own_title or title))
+                passages.append(Passage(rewriting, CONTRADICTS, new_title or title))
     asked = (record.question, record.answers[0])
     return Question(record.question, tuple(passages), asked) if passages else None
 
@@ -276,11 +277,11 @@ def conflictqa(record: KnowledgeConflict) -> Question:
 
     All four pieces of evidence are used: `parametric_memory` and its aligned evidence support,
     `counter_memory` and its aligned evidence contradict, as in the data set. So an example with
-    conflict has as many documents as one without, and their number tells nothing. One of the two
-    aligned pieces is a short list of facts from StrategyQA, from which the answer follows only by a
-    further step ("Genghis Khan had sixteen children."); the other is written by a model and states
-    outright what it argues for. Some model-written evidence argues for the other side or for
-    neither. The release's sides are kept as gold, so that no judge is perfect here.
+    conflict has as many documents as one without, and their number reveals nothing. One of the two
+    aligned pieces is a short list of facts from StrategyQA, from which the answer follows only with
+    one more inference ("Genghis Khan had sixteen children."); the other is written by a model and
+    states outright what it argues for. Some model-written evidence argues for the other side or for
+    neither. The release's sides are kept as gold, so no judge can be perfect here.
     """
     passages = _distinct(Passage(text, _side(side)) for text, side in evidence(record))
     claim = without_note(record.memory_answer)
@@ -307,7 +308,7 @@ def _side(supporting: bool) -> Relation:
 
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Passages without repeated texts; the first one's relation stays."""
+    """Passages without repeated texts; the relation of the first is kept."""
     by_text: dict[str, Passage] = {}
     for piece in passages:
         by_text.setdefault(piece.text, piece)

@@ -55,7 +55,7 @@ TABLE_2: Final = quote(
 """Figures of the paper; the numbers of conflicts are from its Table 1."""
 
 MISTAKES = 200
-"""Most mistakes in the table."""
+"""Maximum number of mistakes in the table."""
 
 _EXCERPT = 400
 
@@ -75,7 +75,7 @@ class Slice:
 
     @property
     def labelled(self) -> list[bool]:
-        """Whether a label is right, for documents with a known relation and a readable label."""
+        """Whether each label is right, for documents with a known relation and a readable label."""
         return [
             truth is judgement.relation
             for result in self.results
@@ -92,10 +92,10 @@ _OF: Final = (
 
 def all_tables(results: Detectors, data: str) -> list[Table]:
     """All tables of a run folder, by judge; `data` is the name of the data."""
-    every = detectors(results)
+    decisions = detectors(results)
     return [
-        detection(every, data),
-        comparisons(every),
+        detection(decisions, data),
+        comparisons(decisions),
         errors(mistakes(results)),
     ]
 
@@ -132,23 +132,24 @@ def detection(every: Detectors, data: str) -> Table:
         ],
         quoted=TABLE_2,
         notes=(
-            "In brackets the 95 % interval: of F1 by bootstrap over questions (2,000 resamples, "
-            "seed 0), of the others by Wilson, which takes examples as independent although the "
-            "two of one question are not.",
+            "In brackets: 95 % intervals, of F1 by bootstrap over questions (2,000 resamples, "
+            "seed 0), of the others by Wilson, which treats examples as independent although the "
+            "two from one question are not.",
             "Undetermined: a label could not be read, so it is not known whether there is a "
-            "conflict. Such examples and failed ones are in no figure, only in these counts.",
-            "Documents right: labels of single documents, where it is known what they say of the "
-            "claim, and the label could be read; Wilson, as if they were independent.",
-            f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' takes a document that has "
-            f"{100 * CHOSEN.high:.0f} % of the claim's content words for support, one that has "
-            f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
-            "halves.",
+            "conflict. Such examples, and failed ones, appear only in counts, except that readable "
+            "labels of undetermined examples are among Documents right.",
+            "Documents right: the share of right labels among documents whose relation to the "
+            "claim is known and whose label could be read; Wilson, as if they were independent.",
+            f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' labels a document with at least "
+            f"{100 * CHOSEN.high:.0f} % of the claim's content words as support, and another with "
+            f"at least {100 * CHOSEN.low:.0f} % as contradiction; both thresholds were chosen on "
+            "training halves.",
             *remarks(every),
-            f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
+            f"'{OVERALL}' pools all sources except {HARD}, whose conflicts are those of ramdocs.",
             "The paper's rows were measured with GPT-4.1 on the authors' sample of "
-            "ConflictBench. They are here for orientation; this run does not reproduce them.",
-            "Rows of one source with other numbers of examples, as after runs with other limits, "
-            "do not compare; baselines are on all examples that any judge has.",
+            "ConflictBench. They are only for orientation; this run does not reproduce them.",
+            "Rows of one source cannot be compared if their numbers of examples differ, as after "
+            "runs with different limits; baselines use all examples that any judge has.",
         ),
     )
 
@@ -173,9 +174,9 @@ def comparisons(every: Detectors) -> Table:
             *columns("accuracy", "Accuracy", "McNemar", p="p", n="examples"),
         ],
         notes=(
-            "In brackets the 95 % interval: of F1 by bootstrap over questions (2,000 resamples, "
-            "seed 0), of accuracy by t. p is of accuracy; it and that interval take examples as "
-            "independent, although the two of one question are not.",
+            "In brackets: 95 % intervals, of F1 by bootstrap over questions (2,000 resamples, "
+            "seed 0), of accuracy by t. p is for accuracy; it and the accuracy interval treat "
+            "examples as independent, although the two from one question are not.",
             *correction(pairs),
         ),
     )
@@ -282,17 +283,17 @@ def _examples(runs: Runs[DetectionResult]) -> dict[str, list[Judged]]:
 
 
 def _example(run: str, judged: Judged) -> Example:
-    """A claim in the list; if a document was labelled wrongly, with the confidence."""
+    """A claim in the list, with the highest confidence of a wrong label, if there is one."""
     example = next(iter(judged.values())).example
-    came = {
+    outcomes = {
         name: "failed" if result.status == "failed" else outcome(example, result.conflict)
         for name, result in judged.items()
     }
     statuses = [result.status for result in judged.values()]
     known = "documents disagree" if example.conflict else "no conflict"
-    wrong = mistakes({name: [result] for name, result in judged.items()})  # the surest first
-    sure = (mistake.judgement.confidence for mistake in wrong)
-    surest = next((confidence for confidence in sure if confidence is not None), None)
+    wrong = mistakes({name: [result] for name, result in judged.items()})  # most confident first
+    confidences = (mistake.judgement.confidence for mistake in wrong)
+    surest = next((confidence for confidence in confidences if confidence is not None), None)
     return Example(
         id=example.id,
         run=run,
@@ -302,12 +303,12 @@ def _example(run: str, judged: Judged) -> Example:
         about=(example.source, glance.count(len(example.documents), "document")),
         chips=(
             Chip(known, "outline"),
-            *(OUTCOMES[kind].on(name) for name, kind in came.items()),
+            *(OUTCOMES[kind].on(name) for name, kind in outcomes.items()),
         ),
         facets={
             "Source": [example.source],
             "Documents disagree": ["yes" if example.conflict else "no"],
-            "Outcome": [f"{name}: {kind}" for name, kind in came.items()],
+            "Outcome": [f"{name}: {kind}" for name, kind in outcomes.items()],
         },
         figures={} if surest is None else {"surest mistake": surest},
         words=f"{example.question or ''}\n{example.answer or ''}",
@@ -318,23 +319,23 @@ def content(judged: Judged) -> list[Block]:
     """An opened claim: its documents' labels by every judge, and the documents."""
     results = [*judged.values()]
     example = results[0].example
-    made: list[Block] = [
+    blocks: list[Block] = [
         Trouble(f"{name} failed", result.error) for name, result in judged.items() if result.error
     ]
     known = {"Question": example.question, "Answer": example.answer}
     facts = [fact(label, value) for label, value in known.items() if value]
-    papers = sources(
+    documents = sources(
         example.documents, tuple(cut for result in results for cut in result.truncations)
     )
     if facts:
-        made.append(Facts(tuple(facts)))
+        blocks.append(Facts(tuple(facts)))
     rows = _rows(example, judged)
     if rows:
-        made += [
+        blocks += [
             Heading("Labels of documents"),
-            Matrix("Judge", rows, papers, _first(rows, known=example.relations is not None)),
+            Matrix("Judge", rows, documents, _first(rows, known=example.relations is not None)),
         ]
-    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
 
 
 def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
@@ -356,7 +357,7 @@ def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
 
 
 def _first(rows: Sequence[Row], *, known: bool) -> tuple[int, int]:
-    """The first wrong label; if no label is known to be wrong, the last row's first side."""
+    """The first label known to be wrong; if there is none, the `first` cell of the last row."""
     for number, row in enumerate(rows):
         for place, label in enumerate(row.cells):
             right = rows[0].cells[place]

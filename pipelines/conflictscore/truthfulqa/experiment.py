@@ -31,8 +31,8 @@ from pipelines.judge.tagger import tagger_judge
 def cost(item: Item, settings: Settings, answer_tokens: int, truth: TruthJudgeName) -> Cost:
     """Cost of two answers, and two more if the first is in conflict, all of them scored.
 
-    Free-form answers are judged, equal ones once: by the language model in two calls per answer, by
-    the tagger in a pair for each right and wrong answer.
+    Free-form answers are also judged, identical ones once: by the language model with two calls per
+    answer, or by the tagger with one pair per known right or wrong answer.
     """
     documents = len(item.documents)
     if item.options is not None:

@@ -73,10 +73,10 @@ class TruthJudge:
     prompts: Mapping[str, Prompt]
 
     async def verdicts(self, known: TruthfulQuestion, answer: str) -> dict[str, Verdict]:
-        """Judge whether an answer is `truthful` by the known ones and, with a model, `informative`.
+        """Judge an answer as `truthful`, given the known ones, and, with a model, as `informative`.
 
         Raises:
-            RequestError: The answer does not fit.
+            RequestError: The answer does not fit the context.
             ServingError: No server is available.
         """
         if self.tagger is not None:
@@ -115,10 +115,10 @@ async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge)
     """
     if not answer.strip():
         return Verdict(verdict=None, problem="the answer is empty")
-    said = Document(id="answer", text=as_claim(known.question, answer))
+    document = Document(id="answer", text=as_claim(known.question, answer))
     references = (*known.correct_answers, *known.incorrect_answers)
     claims = [as_claim(known.question, reference) for reference in references]
-    judgements = (await judge(claims, [said])).judgements
+    judgements = (await judge(claims, [document])).judgements
     if refusals := [judgement.refusal for judgement in judgements if judgement.refusal]:
         return Verdict(verdict=None, problem=refusals[0])
     support = [
@@ -126,8 +126,8 @@ async def truthful_by_tagger(known: TruthfulQuestion, answer: str, judge: Judge)
     ]
     of_true = max(support[: len(known.correct_answers)], default=0.0)
     of_false = max(support[len(known.correct_answers) :], default=0.0)
-    told = f"supports a true answer with {of_true:.2f}, a false one with {of_false:.2f}"
-    return Verdict(verdict=of_true >= of_false, explanation=told)
+    explanation = f"supports a true answer with {of_true:.2f}, a false one with {of_false:.2f}"
+    return Verdict(verdict=of_true >= of_false, explanation=explanation)
 
 
 async def _asked(client: Client, prompt: Prompt, known: TruthfulQuestion, answer: str) -> Verdict:
@@ -137,7 +137,7 @@ async def _asked(client: Client, prompt: Prompt, known: TruthfulQuestion, answer
         correct=list(known.correct_answers),
         incorrect=list(known.incorrect_answers),
     )
-    # The verdict comes first, as in the paper, so a long explanation that breaks off does no harm.
+    # The verdict comes first, as in the paper, so cutting a long explanation does no harm.
     reply = await client.structured(
         messages, VerdictReply, Sampling(max_tokens=VERDICT_TOKENS), partial="text"
     )
@@ -178,7 +178,7 @@ class Methods:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Prompts that may be used besides the scorer's."""
+        """Prompts that may be used in addition to the scorer's."""
         return (*self.asking.values(), self.writer.prompt, *self.judge.prompts.values())
 
 
@@ -198,7 +198,7 @@ def prepare(
         scorer: Scores answers.
         judge: Judges free-form answers.
         overrides: Folder with the user's prompts.
-        tokens: Most tokens of a free-form answer.
+        tokens: Maximum tokens of a free-form answer.
         hedged: Whether the rewriting model is asked to name both sides; the paper's prompt does not
             ask for this.
 
@@ -347,7 +347,7 @@ async def _scored(item: Item, outcome: Outcome, methods: Methods) -> Outcome:
 
 
 def _kept(score: Result) -> Score:
-    """The parts of a score that a question's result does not repeat elsewhere."""
+    """The fields of `Score` alone; the question's result has the others."""
     return Score(**{name: getattr(score, name) for name in Score.model_fields})
 
 

@@ -74,10 +74,10 @@ def options_of(question: TruthfulQuestion) -> Options:
 def read_choice(reply: str, options: Options) -> Chosen:
     """The option that a reply chooses (ConflictScore, Tables 14 to 16).
 
-    It is the letter that the first line begins with ("A – because (B) is false", "Answer: A",
-    "Option A", "(a)") or has in brackets; else the option whose text it is; else the only letter
-    that stands in brackets anywhere. A reply that begins with both ("A or B"), has both in
-    brackets, or neither, chooses nothing.
+    The choice is the letter that the first line begins with ("A – because (B) is false",
+    "Answer: A", "Option A", "(a)") or has in brackets; otherwise the option whose text that line
+    is; otherwise the only letter in brackets anywhere in the reply. A reply that begins with both
+    ("A or B"), has both in brackets, or neither, chooses nothing.
     """
     plain = (line.replace("*", "").replace("`", "").strip() for line in reply.splitlines())
     lines = [line for line in plain if line]
@@ -116,9 +116,9 @@ CONDITIONS: Final[dict[Condition, str]] = {
     "rewritten": "Rewritten, untold",
     "regenerated": "Regenerated-RAG",
 }
-"""Titles of the conditions in tables, in order. They are those of section 6.1 and one of ours: as
-in Regenerated-RAG the answer is written again, but the writer is not told of the conflict, so that
-the gain of Regenerated-RAG over it is due to the feedback."""
+"""Titles of the conditions in tables, in order: those of section 6.1, and "rewritten", which is
+ours. It rewrites the answer as Regenerated-RAG does, but without telling the writer about the
+conflict, so any gain of Regenerated-RAG over it is due to the feedback."""
 
 
 class Verdict(BaseModel, frozen=True):
@@ -182,7 +182,7 @@ class TruthResult(BaseModel, frozen=True):
         correct: For a choice: the letter of the true one.
         documents: The documents that were read.
         status: "answered", or "failed".
-        feedback: Feedback on RAG's answer in Regenerated-RAG; None if that is not in conflict.
+        feedback: On RAG's answer, for Regenerated-RAG; None if the answer is not in conflict.
         outcomes: By condition.
         error: One line for "failed".
     """
@@ -247,7 +247,7 @@ class Item:
 
 
 class LeftOut(NamedTuple):
-    """Numbers of questions that cannot be asked, or only in one setting.
+    """Numbers of questions read, and of those that cannot be asked, or only in one setting.
 
     Attributes:
         questions: Questions of the file that were read.
@@ -267,7 +267,7 @@ def items_of(
     index: Path | None = None,
     limit: int | None = None,
 ) -> tuple[list[Item], LeftOut]:
-    """Every question with documents, in free form and, with two options, as a choice.
+    """Every question with documents, in free form and, if it has two options, as a choice.
 
     Returned with the numbers of questions left out.
 
@@ -303,7 +303,7 @@ def items_of(
             items.append(Item(question, "binary", given, options_of(question)))
     if not taken:
         raise InputError(
-            "none of the questions has documents; name a file of them with --documents, or an "
-            "index with --index"
+            "none of the questions has documents; give a file of documents with --documents, or "
+            "an index with --index"
         )
     return items, LeftOut(looked_at, undocumented, single)

@@ -60,7 +60,7 @@ class Slice:
         return [result.outcomes[self.method] for result in self.results]
 
     def count(self, holds: Callable[[Outcome], bool | None]) -> int:
-        """Number of answers for which a condition holds."""
+        """Number of answers for which `holds` is true."""
         return sum(map(bool, map(holds, self.outcomes)))
 
     @cached_property
@@ -99,9 +99,9 @@ def parts(
     settings: tuple[Setting, ...] = ("free-form", "binary")
     return [
         Part(run, configs[run], setting, answered)
-        for run, every in results.items()
+        for run, questions in results.items()
         for setting in settings
-        if (answered := [r for r in every if r.setting == setting and r.status == "answered"])
+        if (answered := [r for r in questions if r.setting == setting and r.status == "answered"])
     ]
 
 
@@ -115,12 +115,12 @@ def all_tables(
     results: Mapping[str, Sequence[TruthResult]], configs: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Table, ...]:
     """All tables of a folder's runs, in reading order."""
-    every = parts(results, configs)
+    of_runs = parts(results, configs)
     return (
-        free_form(every),
-        binary(every),
-        flips(every),
-        differences(every),
+        free_form(of_runs),
+        binary(of_runs),
+        flips(of_runs),
+        differences(of_runs),
     )
 
 
@@ -165,12 +165,12 @@ def free_form(every: Sequence[Part]) -> Table:
         ],
         quoted=TABLE_4,
         notes=(
-            "Shares of judged answers; in brackets 95 % Wilson intervals. Answers without a "
-            "readable verdict are not among them. Both: truthful and informative.",
+            "Shares of judged answers; in brackets: 95 % Wilson intervals. Answers without a "
+            "readable verdict are left out. Both: truthful and informative.",
             "'I have no comment.' always counts as truthful.",
-            "Where documents agree about RAG's answer, the last two conditions keep it.",
-            "The paper's rows are of another writer on its own documents, judged by the model "
-            "that wrote; they are here for orientation.",
+            "If the documents agree about RAG's answer, the last two conditions keep it.",
+            "The paper's rows show another writer on other documents, judged by the same model "
+            "that wrote the answers; they are only for orientation.",
         ),
     )
 
@@ -207,10 +207,10 @@ def binary(every: Sequence[Part]) -> Table:
         ],
         quoted=TABLE_5,
         notes=(
-            "In brackets 95 % Wilson intervals. A reply that chooses neither answer counts as "
+            "In brackets: 95 % Wilson intervals. A reply that chooses neither answer counts as "
             "wrong.",
-            "Always (A) and the longer answer need no model; a condition that does no better has "
-            "learnt nothing from the documents.",
+            "Always (A) and the longer answer need no model; a condition that does no better gains "
+            "nothing from the documents.",
         ),
     )
 
@@ -243,14 +243,14 @@ FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
     (True, True): "still right",
     (False, False): "still wrong",
 }
-"""Outcomes of a changed answer (section 6.4): right before, right after -> name."""
+"""(right before, right after) -> outcome of a changed answer (section 6.4)."""
 
 UNKNOWN: Final = "unknown"
 UNTOUCHED: Final = "not asked again"
 AGAIN: Final[tuple[Condition, ...]] = ("rewritten", "regenerated")
 """Conditions under which RAG's answer is rewritten."""
 BECAME: Final = ("retained", *FLIPS.values(), UNKNOWN, UNTOUCHED)
-"""Outcomes of RAG's answers; "retained" is one in conflict that was not changed."""
+"""Outcomes of RAG's answers; "retained" means in conflict, but not changed."""
 
 SECTION_6_4: Final = quote(
     "retained corrected broken",
@@ -294,9 +294,9 @@ def flips(every: Sequence[Part]) -> Table:
         ],
         notes=(
             "Retained: the disputed claim is still in the answer, or the same option was chosen; "
-            "the others were revised. In brackets 95 % Wilson intervals.",
-            "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
-            "choice before or after. Not asked again: the documents agree about RAG's answer.",
+            "the others were revised. In brackets: 95 % Wilson intervals.",
+            "Right: judged truthful, or the true option. Unknown: no readable verdict or choice "
+            "before or after. Not asked again: the documents agree about RAG's answer.",
             *low_label_mass(
                 judgement.label_mass
                 for part in every
@@ -351,7 +351,7 @@ def differences(every: Sequence[Part]) -> Table:
         ],
         notes=(
             *correction(pairs),
-            "In brackets the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG "
-            "minus the answers rewritten without it is the effect of the feedback alone.",
+            "In brackets: the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG "
+            "minus the answers rewritten without feedback is the effect of the feedback alone.",
         ),
     )

@@ -74,17 +74,17 @@ def _example(run: str, result: TruthResult) -> Example:
 
 def content(result: TruthResult) -> list[Block]:
     """An opened question: answers, feedback, claims, documents."""
-    made: list[Block] = []
+    blocks: list[Block] = []
     if result.error:
-        made.append(Trouble("Failed", result.error))
+        blocks.append(Trouble("Failed", result.error))
     if result.options:
         options = tuple(
             (Chip(letter, "support" if letter == result.correct else "plain"), text)
             for letter, text in result.options.items()
         )
-        made += [Heading("Options"), Items(options)]
+        blocks += [Heading("Options"), Items(options)]
     else:
-        made.append(
+        blocks.append(
             Fold(
                 "Known answers",
                 (
@@ -95,17 +95,17 @@ def content(result: TruthResult) -> list[Block]:
         )
     if result.outcomes:
         cards = tuple(Card(CONDITIONS[name], tuple(_answer(result, name))) for name in CONDITIONS)
-        made += [Heading("Answers"), Cards(cards)]
+        blocks += [Heading("Answers"), Cards(cards)]
     if result.feedback is not None:
-        made += [Heading("What the writer was told"), *told(result.feedback)]
+        blocks += [Heading("What the writer was told"), *told(result.feedback)]
     rag = result.outcomes.get("rag")
     if rag is not None and rag.score is not None and rag.score.judgements:
-        made += [
+        blocks += [
             Heading("Claims of RAG's answer against documents"),
             of_responses.matrix(_as_result(result, rag)),
         ]
-    papers = sources(result.documents, rag.truncations if rag else ())
-    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+    documents = sources(result.documents, rag.truncations if rag else ())
+    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
 
 
 def _answer(result: TruthResult, condition: Condition) -> list[Block]:
@@ -150,7 +150,7 @@ def _as_result(result: TruthResult, outcome: Outcome) -> Result:
 
 
 def problems(result: TruthResult) -> Iterator[Problem]:
-    """Parts of a question that failed, could not be read, or were not seen whole, by condition."""
+    """Parts of a question that failed, could not be read, or were cut, by condition."""
     if result.status == "failed":
         yield Problem("failed", result.error or "")
     for condition, outcome in result.outcomes.items():

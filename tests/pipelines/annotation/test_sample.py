@@ -47,7 +47,7 @@ def test_it_is_drawn_by_what_the_data_know(tmp_path: Path) -> None:
     own = subject(write_run([S] * 10, sure=0.6, folder=tmp_path / "out"))
     assert {*draw(own, 4, "source", 0).strata} == {"ours", "theirs"}
     assert {*draw(own, 4, "none", 0).strata} == {"all"}
-    with pytest.raises(InputError, match="can be drawn by label, group, source, none"):
+    with pytest.raises(InputError, match="it can be label, group, source, none"):
         draw(own, 4, "colour", 0)
     with pytest.raises(InputError, match="makes 10 strata, more than --sample 4"):
         draw(own, 4, "group", 0)

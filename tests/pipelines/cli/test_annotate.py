@@ -128,7 +128,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
         _, err = process.communicate(timeout=60)
         written = "report: out/report.html   tables: out/tables\n"
         assert (process.returncode, err) == (0, f"20 of 20 labelled, in {KEPT}\n{written}")
-    assert "Agreement of the judge" in Path("out/report.html").read_text("utf-8")
+    assert "Agreement with the judge" in Path("out/report.html").read_text("utf-8")
 
     contested.done("annotate", "out", "--results")
     # Strata of 10, 10 and 20 of 40: she agrees on 7 of 7, 7 of 7 and 3 of 6.
@@ -201,12 +201,12 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
         anna.give(item, "SUPPORTS")
     contested.done("annotate", "out", "--results")
     page = Path("out/report.html").read_text("utf-8")
-    assert "Agreement of the judge" in page
+    assert "Agreement with the judge" in page
     write_run([*LABELS, S])  # the run was resumed with more examples
     publish(RunFolder(Path("out")))
     page = Path("out/report.html").read_text("utf-8")
-    assert "Agreement of the judge" not in page
-    assert "Labels of people are left out" in page
+    assert "Agreement with the judge" not in page
+    assert "Human labels are left out" in page
     assert "drawn from other results" in contested.refused("annotate", "out", "--results")
 
 
@@ -249,4 +249,4 @@ def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> 
     for changed in ({"label": "MAYBE"}, {"id": other}):
         path.write_text(json.dumps(line | changed) + "\n")
         said = contested.refused("annotate", "out", "--results")
-        assert "which is not of this sample; remove the line" in said
+        assert "which does not belong to this sample; remove the line" in said

@@ -104,9 +104,9 @@ def test_a_soft_prompt_of_something_else_is_refused(
     soft_prompt("0" * 64)
     assert "was tuned for another model" in contested.refused(*use)
     soft_prompt(served.digest, width=31)
-    assert "vectors of 31 numbers, scripted reads 32" in contested.refused(*use)
+    assert "vectors of 31 numbers, but scripted reads 32" in contested.refused(*use)
     endpoint.root = "/elsewhere"
-    assert "a soft prompt needs the folder of the model" in contested.refused(*use)
+    assert "a soft prompt needs the model's folder on this machine" in contested.refused(*use)
     assert not endpoint.requests
 
 
@@ -129,7 +129,7 @@ def test_an_unreadable_reply_is_no_answer(
     [
         ([""], "the query is empty"),
         (["Should unicorns vote?"], "the nearest are 'weirs', 'dams'"),
-        ([QUESTION, "--arguments", "4"], "but 1 to 3"),
+        ([QUESTION, "--arguments", "4"], "take 1 to 3"),
         ([QUESTION, "--out", "."], "is a folder"),
     ],
 )

@@ -41,10 +41,10 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
         ("has 'prompt', 'retrieved_context' (did you mean 'retrieved_contexts'?); see docs/",),
     ),
     "records in an object": (b'{"data": [{"id": "x"}]}', ("'data' (a list; if it holds the",)),
-    "misspelt field": (record(respons="x"), ("no field 'respons', did you mean 'response'",)),
+    "misspelt field": (record(respons="x"), ("no field 'respons' (did you mean 'response'?)",)),
     "misspelt field of a document": (
         record(documents=[{"id": "d", "txt": "t"}]),
-        ("there is no field 'txt', did you mean 'text'",),
+        ("there is no field 'txt' (did you mean 'text'?)",),
     ),
     "field twice": (GOOD[:-1] + b', "response": "Other."}', ("'response' is given twice",)),
     "number for text": (record(response=5), ("field 'response'", "valid string", "docs/")),
@@ -64,7 +64,7 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
         ("the field 'user_input': Input should be a valid string",),
     ),
     "no documents": (record(documents=[]), ("'documents' is empty", "at least one")),
-    "id twice": (GOOD, ("the id 'good' stands already on line 1", "make ids distinct")),
+    "id twice": (GOOD, ("the id 'good' is already used on line 1", "make ids distinct")),
     "documents alike": (record(documents=[DOCUMENT] * 2), ("two documents have the id 'd'",)),
     "both": (record(responses={"a": "b"}), ("exactly one of 'response' and 'responses'",)),
     "names alike": (
@@ -169,7 +169,7 @@ BENCH = "lab conflictbench --release"
         ("run conflictscore --data void.jsonl", "void.jsonl has no record"),
         ("run conflictscore --data blank.jsonl", "blank.jsonl has no record"),
         ("run conflictscore --data bad.jsonl --on-error skip",
-         "bad.jsonl has bad records only (2); the first is on line 2: not valid JSON"),
+         "bad.jsonl has only bad records (2); the first is on line 2: not valid JSON"),
         (f"{SCORES} --out guide.txt", "guide.txt cannot be written ("),
         (f"{SCORES} --out guide.txt/out", "guide.txt/out cannot be written ("),
         (f"{SCORES} --out /proc/contested/out", "name another folder with --out"),
@@ -184,14 +184,14 @@ BENCH = "lab conflictbench --release"
         (f"score {TEXTS_OF} --judge cascade --risk 1.5", "--risk: Input should be less than 1"),
         (f"score {TEXTS_OF} --tagger ./nowhere", "the folder nowhere does not exist"),
         (f"score {TEXTS_OF} --judge tagger --claims whole --model m", "which asks no language"),
-        (f"score --regenerate {TEXTS_OF} --as-in-paper --hedge", "--as-in-paper decides --hedge"),
+        (f"score --regenerate {TEXTS_OF} --as-in-paper --hedge", "--as-in-paper sets --hedge"),
         ("ask 'Who built it?' --index empty", "--generator model"),
-        ("debate Q? --documents empty", "empty holds no document; documents end in .md"),
+        ("debate Q? --documents empty", "empty contains no documents; their names end in .md"),
         ("debate Q? --documents samples/bridge/lost.txt", "lost.txt does not exist"),
         ("ask 'It is old.' --index guide.txt", "is a file"),
         ("ask 'It is old.' --sort model", "add --generator model"),
-        ("index build picture.png", "cannot be read; documents end in"),
-        ("index build empty", "holds no document"),
+        ("index build picture.png", "cannot be read; names of documents end in"),
+        ("index build empty", "contains no documents"),
         ("index build void.jsonl", "has no entry; name a file with one JSON object per line"),
         ("screen lost.txt", "lost.txt does not exist; check the path"),
         ("ask 'It is old.' --index lost", "contested index build DOCUMENTS --out lost"),
@@ -203,13 +203,13 @@ BENCH = "lab conflictbench --release"
         ("resolve Q? --documents guide.txt head.txt --strategy none --types yes-no",
          "head has no text below its first lines"),
         ("resolve Q? --documents guide.txt answer.txt --html empty", "(it is a folder)"),
-        ("run conflicts --data label.jsonl", "'Quarrel' is no type of conflict; there are"),
-        ("run conflicts --strategy none --strategy vanilla", "--strategy none stands alone"),
+        ("run conflicts --data label.jsonl", "'Quarrel' is not a type of conflict; the types are"),
+        ("run conflicts --strategy none --strategy vanilla", "--strategy none asks for no answers"),
         ("run conrag --dataset scifact --data good.jsonl", "needs its passages; name corpus.jsonl"),
         ("run conrag --tau nan", "tau"),
         ("run madam-rag --data good.jsonl", "good.jsonl:1: the field 'question' is missing"),
-        ("run madam-rag --as-released --history aggregate", "--as-released decides --history"),
-        ("run conrag --as-in-paper --judge model", "--as-in-paper decides --judge"),
+        ("run madam-rag --as-released --history aggregate", "--as-released sets --history"),
+        ("run conrag --as-in-paper --judge model", "--as-in-paper sets --judge"),
         ("run truthfulqa --data q.csv", "the column 'Best Answer' is missing"),
         ("run report-writing --data good.jsonl", "no question with documents that could disagree"),
         ("run npov --detector tagger --data topics.jsonl", "annotated responses"),
@@ -217,14 +217,14 @@ BENCH = "lab conflictbench --release"
         ("run npov --detector tagger --name a/b", "--name 'a/b' cannot be part of a file name"),
         ("run all --data nowhere", "nowhere does not exist"),
         ("run conflict-detection --probe", "--probe has no effect with a run without --dry-run"),
-        (PAIRS, "no release is named"),
+        (PAIRS, "no release given"),
         (f"{PAIRS} --release nli", "--release nli: write NAME=PATH"),
         (f"{PAIRS} --release wise=x", "did you mean 'wice'?"),
         (f"{PAIRS} --nli half.jsonl", "half.jsonl:3: "),
-        (TRAIN, "empty is no model folder"),
+        (TRAIN, "empty is not a model folder"),
         (f"{TRAIN} --repeat own", "write SOURCE=N"),
         ("lab calibrate --pairs half.jsonl --dry-run", "half.jsonl:3: "),
-        ("lab calibrate --pairs pair.jsonl", "name the folder of another: --tagger FOLDER"),
+        ("lab calibrate --pairs pair.jsonl", "name another with --tagger FOLDER"),
         ("lab calibrate --pairs pair.jsonl --model m", "--model has no effect with --judge tagger"),
         (f"{BENCH} contraqa=good.jsonl", "contraqa is read from queries.json and corpus.json"),
         (f"{BENCH} conflictingqa=pickle", "is a pickle"),
@@ -235,7 +235,7 @@ BENCH = "lab conflictbench --release"
         ("export --out new " + "x" * 300, "File name too long; check the path"),
         ("export empty --out new", "is not a run folder"),
         ("annotate empty", "is not a run folder"),
-        ("compare empty ./empty", "named twice"),
+        ("compare empty ./empty", "both folders are the same"),
     ],
 )  # fmt: skip
 def test_a_command_that_cannot_be_done(
@@ -293,7 +293,7 @@ def test_output_that_is_in_the_way_keeps_the_results(
     assert outcome.code == 2
     assert last.startswith(f"contested: {out / name}")
     assert "cannot be written (" in last
-    assert "choose a folder that can be written" in last
+    assert "choose a writable folder" in last
     assert results(out)["good"]["status"] == "scored"
     assert not [path for path in out.rglob(".*") if path.name != ".lock"]
     asked = len(endpoint.requests)
@@ -396,7 +396,7 @@ def test_a_full_disk_loses_nothing(
     message = the_line(process(*command, preexec_fn=limit))
     assert message.startswith(f"{out / 'conflictscore.jsonl'} cannot be written (File too large)")
     assert "free some space" in message
-    assert "nothing written is lost" in message
+    assert "what was written is kept" in message
     contested.done(*command)
     assert results(out) == whole
     assert len(endpoint.requests) == asked

@@ -128,7 +128,7 @@ def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     assert [each["raw_probabilities"] for each in made] == [each["probabilities"] for each in raw]
     assert config("out")["correction"] == json.loads(found.correction.model_dump_json())
     assert config("out")["judge"]["identity"] != config("raw")["judge"]["identity"]
-    note = "Labels are by corrected probabilities: bias, from 36 pairs: SUPPORTS +"
+    note = "Labels use corrected probabilities: bias, from 36 pairs: SUPPORTS +"
     assert note in Path("out/tables/conflict_detection.md").read_text()
     assert "bias, from 36 pairs" in Path("out/report.html").read_text()
     assert "corrected" not in Path("raw/tables/conflict_detection.md").read_text()

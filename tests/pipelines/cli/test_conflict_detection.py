@@ -40,4 +40,4 @@ def test_halves_are_of_what_the_tagger_learned_from(
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
     refused = contested.refused("lab", "conflictbench", "--as-in-paper", "--half", "test", *given)
-    assert "--as-in-paper decides --half; leave one of the two out" in refused
+    assert "--as-in-paper sets --half; leave one of the two out" in refused

@@ -174,7 +174,7 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     monkeypatch.setattr(models, "find", lambda name, _: Model(name, folder, "0" * 64))
     place = seen("one-gpu-7b", *two)["place of qwen2.5-7b-instruct"]
     # 20.1 - 16.82 GiB, by 57,344 bytes a token.
-    assert place.says.endswith("; the cache holds at least 61,444 tokens of each copy")
+    assert place.says.endswith("; the cache of each copy holds at least 61,444 tokens")
 
 
 def test_the_command_names_what_is_missing_and_ends_with_2(contested: Contested) -> None:

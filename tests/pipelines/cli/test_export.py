@@ -42,7 +42,7 @@ def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint
     assert Path("shared/dataset/run.json").read_bytes() == Path("out/run.json").read_bytes()
     left = contents(Path("shared"))
     line = contested.refused("export", "out", "--out", "shared/dataset")
-    assert "is there already; name a new folder" in line
+    assert "already exists; name a new folder" in line
     assert contents(Path("shared")) == left
 
 

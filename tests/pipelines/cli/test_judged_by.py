@@ -66,12 +66,12 @@ def test_the_judge_is_said_first(
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
-        (f"{SCORE} --judge model", "take --judge tagger --claims sentences, or a larger model"),
-        (f"{RUN} --claims atomic", "take --judge tagger --claims sentences"),
-        ("run report-writing --judge cascade", "take --judge tagger --claims sentences"),
+        (f"{SCORE} --judge model", "use --judge tagger --claims sentences, or a larger model"),
+        (f"{RUN} --claims atomic", "use --judge tagger --claims sentences"),
+        ("run report-writing --judge cascade", "use --judge tagger --claims sentences"),
         ("run truthfulqa --truth model", "smollm2-135m-instruct is too weak to judge"),
-        ("run conflict-detection --judge model", "take --judge tagger, or a larger model"),
-        (f"{RUN} --as-in-paper", "; take a larger model, or say --anyway"),
+        ("run conflict-detection --judge model", "use --judge tagger, or a larger model"),
+        (f"{RUN} --as-in-paper", "; use a larger model, or add --anyway"),
     ],
 )
 def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Contested) -> None:

@@ -75,6 +75,6 @@ def test_a_risk_that_cannot_be_kept_asks_for_everything_and_says_so(
 ) -> None:
     arguments = [*SCORE, "--judge", "cascade", "--claims", "sentences", "--risk", "0.001"]
     done = contested.done(*arguments, "--endpoint", endpoint.url)
-    assert "the cascade asked for every pair: 100 calibration pairs are too few" in done.err
+    assert "the cascade asked about every pair: 100 calibration pairs are too few" in done.err
     assert tagger.loads == 0
     assert len(endpoint.requests) == 4

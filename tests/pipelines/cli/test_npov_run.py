@@ -102,7 +102,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
     given = [*RUN, "--data", "empty.jsonl", *model]
     told = contested(*given)
     assert told.code == 2
-    assert "'organic/o2': the response holds no word but function words" in told.err
+    assert "'organic/o2': the response has no content words" in told.err
     contested.done(*given, "--on-error", "skip")
     (row,) = table(Path("results"), "npov_failures")
     assert (row["example"], row["run"]) == ("organic/o2", "tiny")

@@ -85,7 +85,7 @@ def test_an_answer_under_the_type_that_the_model_gives(
     assert f"As told: {OUTDATED}. ○ unsupported" in lines
     assert "Since 2019 the bridge has had six lanes. [2] ✓ supported" in lines
     assert "The bridge has four lanes. [2] ○ unsupported" in lines
-    assert "Grounding: 1 of 3 sentences with facts supported" in lines
+    assert "Grounding: 1 of 3 factual sentences supported" in lines
     assert "expected" not in done.out
     assert "2 calls to scripted" in done.err
 

@@ -74,10 +74,10 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     assert len(data["shares"]) == len(data["prompt_words"]) == 4
     assert "What the response rests on" in Path("map.html").read_text()
     nothing = contested.done(*asked, "It is.", "--html", "map.html", *model)
-    assert "The response has no word but function words" in nothing.out
+    assert "The response has no content words" in nothing.out
     drawn = contested(*asked, "It is.", "--png", "map.png", *model)
     assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
-    assert "The response has no word but function words" in drawn.out, "shown all the same"
+    assert "The response has no content words" in drawn.out, "shown all the same"
 
 
 def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Contested) -> None:
@@ -108,7 +108,7 @@ def test_a_server_that_cannot_tell_is_refused_in_one_line(
     assert "prompt_logprobs" in contested.refused(*asked)
     endpoint.root = "/nowhere"
     told = contested.refused(*asked)
-    assert "takes the tokenizer of scripted" in told
+    assert "needs the tokenizer of scripted" in told
     assert "contested models add" in told
 
 

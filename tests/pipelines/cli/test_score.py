@@ -60,7 +60,7 @@ def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripte
     assert "Before\n  CS-C 1.00" in done.out
     assert "while another" in done.out
     assert "judged by" in done.err
-    assert "the same model judges" not in done.err
+    assert "judges its own writing" not in done.err
     (request,) = mill.requests
     assert fenced_text(request, "QUESTION") == "When?"
     assert "[red]rye" in fenced_text(request, "DOCUMENT 1")
@@ -85,11 +85,11 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     assert "name both sides" not in written
     assert json.loads(done.out)["after"]["score"]["response"] == BOTH
     said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
-    assert "--as-in-paper decides --hedge" in said
+    assert "--as-in-paper sets --hedge" in said
 
 
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
     err = contested.done(
         *ASKED, "--judge", "model", "--evidence", "choice", "--endpoint", mill.url
     ).err
-    assert "the same model judges what it writes" in err
+    assert "the model judges its own writing" in err

@@ -96,7 +96,7 @@ def test_one_command_makes_all_tables_and_killed_again_and_again_it_ends_alike(
     training = ("annotation-free", "synth", "para", "dev", "org")
     assert {f"tiny-{name}" for name in training} <= trained
     page = Path("out/report.html").read_text()
-    assert "not by people: support counts from" in page
+    assert "not by people; support counts from" in page
     assert "data:image/png" in page
     before, requests = contents(Path("out")), len(endpoint.requests)
     contested.done(*asked("--cache", "whole.sqlite"))
@@ -152,7 +152,7 @@ def test_what_people_labelled_is_taken_as_it_is(
     assert [each["coverage"] for each in kept] == ["none", "full"] * 3
     page = Path("out/report.html").read_text()
     assert "Errors are as people labelled them in labels.jsonl" in page
-    assert "told by a prompt; the paper" in page
+    assert "from a prompt; the paper" in page
     other = contested(*asked("--generator", "prompt"))
     assert other.code == 2
     assert "out holds a run that differs in" in other.err

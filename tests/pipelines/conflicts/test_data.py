@@ -83,7 +83,9 @@ def test_the_labels_are_those_of_the_taxonomy() -> None:
     assert tuple(each.label for each in TAXONOMY) == LABELS
     assert official_label(" no  CONFLICT\n") == "No conflict"
     assert official_label(LABELS[2].replace("and", "or")) == LABELS[2]
-    with pytest.raises(ValueError, match="'Other' is no type of conflict; there are 'No conflict'"):
+    with pytest.raises(
+        ValueError, match="'Other' is not a type of conflict; the types are 'No conflict'"
+    ):
         official_label("Other")
 
 

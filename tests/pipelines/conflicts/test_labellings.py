@@ -69,7 +69,7 @@ def test_the_grounding_of_each_sentence_by_the_sources_that_it_was_judged_by() -
     assert first.shown == (
         ("Question", "How many moons?"),
         ("Sentence", "Three."),
-        ("The answer that it is from", "Three [2]. So it is said."),
+        ("The whole answer", "Three [2]. So it is said."),
         ("Source 2", "Three."),
     )
     assert (first.label, first.part) == ("supported", ("oracle", 1))

@@ -129,7 +129,7 @@ async def test_what_there_is_nothing_to_score_of_says_so(client: Client) -> None
     scorer = prepare(Settings(), client)
     found = await conflict_score(EXAMPLE.model_copy(update={"claims": ()}), scorer)
     assert (found.status, found.error) == ("invalid", NOTHING_GIVEN)
-    with pytest.raises(InputError, match="'e' has no documents to be judged by"):
+    with pytest.raises(InputError, match="'e' has no documents to judge it by"):
         await conflict_score(EXAMPLE.model_copy(update={"documents": ()}), scorer)
 
 

@@ -62,7 +62,7 @@ def test_the_table_has_its_three_lists_each_in_the_order_of_retrieval() -> None:
         ("dc", "support", "It is so.", "cites [4], which takes no side"),
         ("da", "support", "It is so.", "the other side"),
         ("da", "answer", "It is so.", None),
-        ("db", "conflict", "They disagree.", "one side alone"),
+        ("db", "conflict", "They disagree.", "only one side"),
         ("ba", "conflict", "They disagree.", None),
         ("a", "refute", "It was finished in 1902.", "no passage with the number 1902"),
         ("d", "support", "", "says nothing"),

@@ -128,11 +128,11 @@ def test_skipping_names_the_lines_of_the_file(data: Path) -> None:
     found = read(data, on_error="skip")
     assert [example.id for example in found.examples] == ["a", "b"]
     assert [bad.line for bad in found.skipped] == [3, 4, 5]
-    assert found.skipped[1] == Skipped(4, "the id 'a' stands already on line 1; make ids distinct")
+    assert found.skipped[1] == Skipped(4, "the id 'a' is already used on line 1; make ids distinct")
 
 
 def test_results_of_two_records_never_share_a_name(data: Path) -> None:
     """`a` with the variant `b` and a record `a/b` would keep their results under one id."""
     data.write_bytes(record("a/b") + b"\n" + record("a", response=None, responses={"b": "No."}))
-    with pytest.raises(InputError, match=r"jsonl:2: the id 'a/b' stands already on line 1"):
+    with pytest.raises(InputError, match=r"jsonl:2: the id 'a/b' is already used on line 1"):
         read(data)

@@ -64,7 +64,7 @@ def test_documents_of_a_file(tmp_path: Path) -> None:
     [
         (["Question,Answer", "a,b"], ":1: the column 'Best Answer' is missing"),
         ([HEAD], "has no question"),
-        ([HEAD, ROW, ROW], ":3: the question 'Is it flat?' stands already at"),
+        ([HEAD, ROW, ROW], ":3: the question 'Is it flat?' is already at"),
         ([HEAD, "A,B,,No,Yes,,"], ":2: the field 'question' is empty"),
         ([HEAD, "A,B,Is it?,,Yes,,"], ":2: the field 'best_answer' is empty"),
         ([HEAD, 'A,B,"Is it?'], "not valid CSV"),

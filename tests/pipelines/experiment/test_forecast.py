@@ -27,6 +27,6 @@ def test_hours_are_of_items_side_by_side() -> None:
     ]
     alone = Pace((3.0,), wall=3.0, in_flight=8, known=5).lines(3600)
     assert alone == [
-        "hours: 3, with 1 at once as in the probe; a run has up to 8, which servers that batch do "
-        "sooner; 5 answers were known, and took no time"
+        "hours: 3, with 1 at once as in the probe; a run has up to 8, which is faster if "
+        "the server batches; 5 answers were already stored and took no time"
     ]

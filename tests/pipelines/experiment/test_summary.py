@@ -108,5 +108,5 @@ def test_problems_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (first["reply"], second["reason"]) == (None, "")
     assert len(str(second["reply"])) == 200
     assert third["reason"] == "d: the first 5 of 9 tokens were seen"
-    assert made.notes == ("1 more stand in the results.",)
+    assert made.notes == ("1 more are in the results.",)
     assert "run" not in own_rows(problem_table(found, "f", "claim", several=False))[0]

@@ -131,7 +131,7 @@ def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None
     first, second, third = debates(ANSWERED)[0].conclusions
     assert texts(first) == ["✓ 1902", "✗ 1911", "Left out:", "✓ 4 July 1856"]
     # No agent says 1907. That one spells the day in another way does not matter.
-    assert texts(second)[:4] == ["✓ 1902", "✓ 4 July 1856", "○ 1907", "of its own"]
+    assert texts(second)[:4] == ["✓ 1902", "✓ 4 July 1856", "○ 1907", "from no agent"]
     assert texts(third) == ["final answer", "✓ 1902", "✓ 4 July 1856", "Left out:", "✗ 1911"]
 
 
@@ -165,7 +165,7 @@ def test_a_question_shows_its_debate_by_keyboard(reading: Reading, tmp_path: Pat
     expect(unread.locator("pre")).to_have_text(f"Sure! {RUNS}{CLOSES}")
     last = grid.locator("tfoot td")
     expect(last.nth(0)).to_contain_text("Left out:✓ 4 July 1856")
-    expect(last.nth(1).locator("li", has_text="1907")).to_contain_text("of its own")
+    expect(last.nth(1).locator("li", has_text="1907")).to_contain_text("from no agent")
     expect(last.nth(2)).to_contain_text("final answer")
     expect(question.locator(".end")).to_have_text("All 3 rounds were held.")
     button = question.get_by_role("button", name="Agent 3: document d3")

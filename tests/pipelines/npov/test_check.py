@@ -86,9 +86,9 @@ def test_no_argument_closes_its_field(text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"pro": ["They do, and so it is."]}, "the pro arguments hold no word but function"),
-        ({"con": ["?!"]}, "the con arguments hold no word but function words"),
-        ({"response": "It is what it is."}, "the response holds no word but function words"),
+        ({"pro": ["They do, and so it is."]}, "the pro arguments have no content words"),
+        ({"con": ["?!"]}, "the con arguments have no content words"),
+        ({"response": "It is what it is."}, "the response has no content words"),
     ],
 )
 def test_what_has_nothing_to_check_is_refused(

@@ -151,8 +151,8 @@ UNREADABLE = {  # of a chat model, and of a soft prompt
     True: [
         ("Some say so, others do not.", "not the JSON asked for"),
         ('{"opening": "Views differ."}', "response: Field required"),
-        (reply(opening=" \n"), "the opening holds no word"),
-        (reply(response="..."), "the response holds no word"),
+        (reply(opening=" \n"), "the opening has no words"),
+        (reply(response="..."), "the response has no words"),
         ("", "not the JSON asked for"),
     ],
     False: [
@@ -168,8 +168,8 @@ UNREADABLE = {  # of a chat model, and of a soft prompt
                 "}\nNeutral response core: {Some say so.}",
             )
         ),
-        (" \n}\nNeutral response core: {Some say so.}", "the opening holds no word"),
-        ("Views differ.}\nNeutral response core: { - }", "the response holds no word"),
+        (" \n}\nNeutral response core: {Some say so.}", "the opening has no words"),
+        ("Views differ.}\nNeutral response core: { - }", "the response has no words"),
     ],
 }
 
@@ -193,5 +193,5 @@ async def test_a_reply_in_another_format_is_kept_and_is_no_response(
 
 
 async def test_vectors_of_another_width_are_refused(tuned: SoftPromptWriter) -> None:
-    with pytest.raises(InputError, match=r"vectors of 31 numbers, scripted reads 32"):
+    with pytest.raises(InputError, match=r"vectors of 31 numbers, but scripted reads 32"):
         await respond(GIVEN, SoftPromptWriter(tuned.client, SOFT[:, :31], tuned.folder))

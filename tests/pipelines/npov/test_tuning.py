@@ -71,21 +71,21 @@ def test_a_tuning_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, 
     with pytest.raises(Killed):
         tuned(out, on_progress=kill)
     SoftPrompt.load(out)  # the best so far can be used
-    with pytest.raises(InputError, match=r"unfinished is of another tuning .*--out"):
+    with pytest.raises(InputError, match=r"unfinished is from another tuning .*--out"):
         tuned(out, train=TRAIN[1:])
     found = tuned(out, on_progress=lambda step, *_: steps.append(step))
     assert steps[0] == (last - 1) // 10 * 10 + 1
     whole = tuned(tmp_path / "whole.safetensors")
     assert found.curve == whole.curve
     assert out.read_bytes() == (tmp_path / "whole.safetensors").read_bytes()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         tuned(out)
 
 
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "prompt.safetensors"
     tuning.state_path(out).write_bytes(b"nothing")
-    with pytest.raises(InputError, match="unfinished is not safetensors, or damaged"):
+    with pytest.raises(InputError, match="unfinished is damaged or not a safetensors file"):
         tuned(out)
 
 
@@ -200,5 +200,6 @@ def test_room_for_the_prompt_is_counted() -> None:
     while len(decoder.encode(given, target).ids) < 398:
         given += " dam"
     assert len(tokenised(decoder, [(given, target)], reserved=2)) == 1
-    with pytest.raises(InputError, match="398 tokens and 5 of the soft prompt, tiny reads 400"):
+    says = "398 tokens and 5 of the soft prompt, but tiny reads at most 400"
+    with pytest.raises(InputError, match=says):
         tokenised(decoder, [(given, target)], reserved=5)

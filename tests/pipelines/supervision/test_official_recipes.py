@@ -185,6 +185,6 @@ def test_nothing_that_a_test_half_shows_is_trained_on(tmp_path: Path, released_d
     write_pairs(ready, [PAIR, *leaks])
     built = recipes.build({"fool-me-twice": path}, PairSettings(nli=[ready]))
     assert [pair for pair in built.pairs if pair.source == "one"] == [PAIR]
-    assert "2 pairs show a text that is kept back; they are left out." in built.notes
+    assert "2 pairs contain a reserved text and are left out." in built.notes
     assert all(half(pair.hypothesis) == "train" for pair in built.pairs if pair != PAIR)
     assert len(built.pairs) > 300

@@ -63,7 +63,7 @@ def test_what_is_read(name: str, data: bytes, texts: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("a.docx", b"PK", "a.docx cannot be read; documents end in .txt"),
+        ("a.docx", b"PK", "a.docx cannot be read; names of documents end in .txt"),
         ("a.txt", b"\xff\xfe", "a.txt is not UTF-8 at byte 1; save the file as UTF-8"),
         ("a.txt", b"a\0b", "a.txt has a NUL character"),
         ("a.txt", b"  \n", "a.txt is empty; give it text"),

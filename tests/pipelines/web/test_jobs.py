@@ -50,7 +50,7 @@ def test_a_failure_is_one_line_and_the_next_job_is_done(tmp_path: Path) -> None:
         user, ours, fine = (page.add(response=each) for each in ("user.", "ours.", "fine."))
         assert page.ended(user)["error"] == "no model <b>here</b> ␛[31m"
         fault = page.ended(ours)["error"]
-        assert fault.startswith("a fault of this program (KeyError: 'documents'); ")
+        assert fault.startswith("a bug in this program (KeyError: 'documents'); ")
         assert "Traceback" not in fault
         assert "Traceback" in (tmp_path / "jobs" / ours / "fault.txt").read_text()
         assert page.ended(fine)["state"] == "done"
@@ -94,9 +94,9 @@ def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -
         (
             {"documents": [{"name": f"{n}", "text": "a"} for n in range(5)]},
             422,
-            "5 documents are more than 4; give fewer",
+            "5 documents exceed the limit, 4; give fewer",
         ),
-        ({"response": "a" * 20_001}, 413, "characters of text are more than 20,000; give less"),
+        ({"response": "a" * 20_001}, 413, "characters of text exceed the limit, 20,000; give less"),
         ({"judge": "me"}, 422, "score.judge: Input should be 'model', 'tagger'"),
         ({"task": "none"}, 422, "does not match any of the expected tags"),
         ({"evil": 1}, 422, "score.evil: Extra inputs are not permitted"),
