@@ -119,7 +119,7 @@ def test_the_next_pairs_are_tokenised_while_some_are_scored(
     monkeypatch.setattr(Encoder, "_forward", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         encoder.logits(pairs)
-    assert threading.active_count() == threads, "a fork that follows would lose them"
+    assert threading.active_count() <= threads, "a fork that follows would lose them"
 
 
 def test_duplicates_are_scored_once_and_all_counted(

@@ -148,7 +148,7 @@ async def test_the_server_of_a_job_that_ended_is_gone_before_another_starts(
     said: list[str] = []
     second = start(said.append)
     await until(lambda: said)
-    assert said == ["m: waiting for a server to end with the job it was started for"]
+    assert said == ["m: waiting for the server of a finished job to end"]
     assert programs(stand_in) == [program]
     program.resume()
     await second

@@ -67,7 +67,7 @@ def test_claims_that_the_data_bring_need_no_model(contested: Contested, files: P
     assert found["claims"] == record["claims"]
     assert found["judgements"][0]["relation"] == "SUPPORTS"
     line = contested.refused(*RUN, "--judge", "tagger", "--endpoint", "http://x/v1")
-    assert "--endpoint has no effect with --judge tagger on responses that bring" in line
+    assert "--endpoint has no effect with --judge tagger on responses that come with" in line
 
 
 def test_a_risk_that_cannot_be_kept_asks_for_everything_and_says_so(

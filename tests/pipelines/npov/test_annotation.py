@@ -61,9 +61,9 @@ def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_pat
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"coverage": "full", "uncovered": ["trout"]}, ":1: the quote 'trout' stands nowhere"),
-        ({"coverage": "full", "uncovered": ["a"]}, "'a' stands 7 times"),
-        ({"uncovered": ["power"]}, "'uncovered' has quotes of an error"),
+        ({"coverage": "full", "uncovered": ["trout"]}, ":1: the quote 'trout' occurs nowhere"),
+        ({"coverage": "full", "uncovered": ["a"]}, "'a' occurs 7 times"),
+        ({"uncovered": ["power"]}, "'uncovered' quotes an error"),
         ({"coverage": "maybe"}, "coverage"),
         ({"pro": []}, "pro"),
         ({"votes": {"ann": {"coverage": "yes"}}}, "votes.ann.coverage"),

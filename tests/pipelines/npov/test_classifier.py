@@ -109,5 +109,5 @@ def test_a_soft_prompt_changes_scores_and_must_fit() -> None:
     with pytest.raises(InputError, match="tuned for another model"):
         error_score(decoder, DAM, "coverage", soft_prompt(width=9, task="coverage"))
     long = DAM.model_copy(update={"response": "water " * 400})
-    with pytest.raises(InputError, match=r"example 1 \(“User question: .*reads 400"):
+    with pytest.raises(InputError, match=r"example 1 \(“User question: .*reads at most 400"):
         error_score(decoder, long, "coverage")
