@@ -20,8 +20,7 @@ scripts/train_tagger.sh --data DIR --out DIR [--large] [--base FOLDER | --furthe
   --base FOLDER   encoder to start from (default: all-MiniLM-L6-v2 from its package; with
                   --large all-mpnet-base-v2 from its packages, 400 MB)
   --further FOLDER   a tagger, or with --large an adapter, to train further on fewer pairs: our everyday
-                     records, and a small part of all others; a tagger's weights before and after
-                     are averaged
+                     records, and a small part of all others
   --limit N       take N pairs only in every step, to try it out
 
 Killed anywhere, the same command goes on from there. What is in the test halves of the data sets is
@@ -151,14 +150,10 @@ elif [ -z "$further" ]; then
     --pairs "$out/pairs/sentences.jsonl.gz" --dev "$data/nli/dev.jsonl.gz" \
     --epochs 1.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 fi
-if [ -z "$large" ] && [ ! -d "$out/tagger" ]; then
-  contested lab train --base "$further" --out "$out/trained" \
+if [ -z "$large" ]; then
+  contested lab train --base "$further" --out "$out/tagger" \
     "${both[@]}" --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 \
     ${limit[@]+"${limit[@]}"}
-  # Three quarters: half forgets nothing but learns less; all of it loses two points.
-  share=1
-  [ "$further" = "$out/sentences" ] || share=0.75
-  PYTHONPATH=$ROOT python -P -m nli.average "$further" "$out/trained" "$share" "$out/tagger"
 fi
 
 # One temperature for all: isotonic regression fitted on documents would change sentence labels.

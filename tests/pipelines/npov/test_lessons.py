@@ -88,7 +88,9 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
 
 
 def test_a_response_of_no_topic_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'g' matches no topic in --data: its question is 'Is golf"):
+    with pytest.raises(
+        InputError, match=r"'g' matches no topic in --data: its question is 'Is golf"
+    ):
         by_topic([annotated()], [TOPIC.model_copy(update={"question": "Is chess a sport?"})])
     other = annotated().example.model_copy(update={"question": "Sport?", "topic": "GOLF"})
     named = AnnotatedExample(id="n", source="n", example=other)
