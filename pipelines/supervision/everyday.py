@@ -44,10 +44,9 @@ class EverydayRecord(BaseModel):
 
 def from_everyday(path: Path, part: Split, _: random.Random) -> TrainingPairs:
     """Every claim of a record with every document; every eighth record is held out as `dev`."""
-    parts: dict[Split, tuple[Split, ...]] = {"train": ("train", "all"), "dev": ("dev", "all")}
     pairs = []
     for number, record in enumerate(read_records(path, EverydayRecord, "everyday records"), 1):
-        if part in parts["train" if number % HELD_OUT else "dev"]:
+        if part in ("all", "train" if number % HELD_OUT else "dev"):
             pairs += [
                 LabelledPair(
                     premise=document,
