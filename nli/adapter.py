@@ -43,6 +43,14 @@ def add_adapter(model: Any, rank: int, further: Path | None = None) -> Any:
     return get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, **options))
 
 
+def check_further(further: Path, base: Path, rank: int | None) -> None:
+    """Refuse an adapter that has another rank or base with a TaggerError."""
+    has = read_object(further / "adapter_config.json").get("r")
+    if has != rank:
+        raise TaggerError(f"the adapter in {further} has rank {has}; train it with --adapter {has}")
+    _check_base(base, further)
+
+
 def save_adapter(adapter: Any, base: Path, folder: Path) -> None:
     """Write adapter and head in half precision with both configs; the base only by its digest."""
     from peft import get_peft_model_state_dict
@@ -71,12 +79,8 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
         raise TaggerError(
             f"{adapter} has no {WEIGHTS}; name a folder of contested lab train --adapter"
         )
-    known = read_object(adapter / "config.json")
     check_files(base)
-    if sha256_of(base / BASE) != known.get("base_sha256"):
-        raise TaggerError(
-            f"{base} is not the model that the adapter in {adapter} was trained on; name that model"
-        )
+    _check_base(base, adapter)
     try:
         with new_folder(out) as staged:
             _write_merged(base, adapter, staged)
@@ -90,6 +94,13 @@ def merge(base: Path, adapter: Path, out: Path) -> None:
         raise
     except Exception as error:  # whatever error a library raises on a broken folder
         raise TaggerError(f"{adapter} cannot be merged into {out}: {reason(error)}") from error
+
+
+def _check_base(base: Path, adapter: Path) -> None:
+    if sha256_of(base / BASE) != read_object(adapter / "config.json").get("base_sha256"):
+        raise TaggerError(
+            f"{base} is not the model that the adapter in {adapter} was trained on; name that model"
+        )
 
 
 def _write_merged(base: Path, adapter: Path, out: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from nli.adapter import add_adapter, save_adapter
+from nli.adapter import add_adapter, check_further, save_adapter
 from nli.batching import token_budget_batches
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
@@ -139,8 +139,9 @@ def train(
         on_evaluation: Called with every point of the curve.
 
     Raises:
-        TaggerError: No pairs, a label without pairs, an unusable encoder, or a folder with another
-            training run, another model or a damaged checkpoint.
+        TaggerError: No pairs, a label without pairs, an unusable encoder, an adapter of another
+            rank or base, or a folder with another training run, another model or a damaged
+            checkpoint.
     """
     present = {pair.label for pair in pairs}
     missing = [label for label in LABELS if label not in present]
@@ -155,6 +156,8 @@ def train(
             f"{settings.epochs:g} passes with these repeats use none of the {len(pairs):,} pairs;"
             " make more passes, or repeat a source at least once"
         )
+    if settings.further is not None:
+        check_further(settings.further, settings.base, settings.adapter)
     _claim(out, settings, pairs, dev)
     if not _finished(out):
         _fit(out, settings, pairs, dev, on_progress=on_progress, on_point=on_evaluation)
@@ -235,6 +238,7 @@ def _fit(
 
     disable_progress_bars()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()  # that the classifier's weights are new is no news
     model = new_cross_encoder(settings.base, max_tokens=settings.max_tokens, seed=settings.seed)
     rank = settings.adapter
     adapter = None if rank is None else add_adapter(model.model, rank, settings.further)

@@ -100,6 +100,22 @@ def test_an_adapter_can_be_trained_further(made: Path, tmp_path: Path) -> None:
         assert weight.allclose(ended[name], atol=1e-3), name
 
 
+def test_an_adapter_of_another_rank_or_base_is_not_trained_further(
+    made: Path, tmp_path: Path
+) -> None:
+    further, base, other = made / "adapter", made / "base", mpnet(tmp_path / "other", seed=2)
+    for given, says in (
+        ({"base": base, "adapter": None}, "has rank 4; train it with --adapter 4"),
+        ({"base": base, "adapter": 8}, "has rank 4; train it with --adapter 4"),
+        ({"base": other}, "is not the model that the adapter"),
+        ({"base": base, "further": tmp_path / "gone"}, "gone has no adapter_config.json"),
+    ):
+        chosen = settings(base).model_copy(update={"further": further} | given)
+        with pytest.raises(TaggerError, match=says):
+            train(chosen, PAIRS, DEV, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
 def test_what_cannot_be_merged_is_refused(made: Path, tmp_path: Path) -> None:
     base, adapter = made / "base", made / "adapter"
     other = mpnet(tmp_path / "other", seed=2)
