@@ -122,7 +122,7 @@ def running_server(smollm2: Model, session_folder: Path) -> State:
 
     It uses float32 on every machine: in bfloat16 its replies depend on concurrent requests.
     """
-    options = load("cpu-small").engine(smollm2.name).model_copy(update={"dtype": "float32"})
+    options = load("cpu-small").engines[smollm2.name].model_copy(update={"dtype": "float32"})
     return _shared(smollm2, options, session_folder / "running")
 
 

@@ -196,7 +196,7 @@ def rounds(made: Sequence[Part]) -> Table:
         "or at an earlier end.",
         columns=[
             *(TITLE, MODEL),
-            Column("aggregator", "Aggregator", lambda row: AGGREGATOR.get(row.method, row.method)),
+            Column("aggregator", "Aggregator", lambda row: AGGREGATOR[row.method]),
             HERE,
             Column("rounds", "Rounds"),
             Column("ended", "Ended before", ended),
