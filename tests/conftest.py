@@ -118,18 +118,12 @@ def smollm2(models_dir: Path) -> Model:
 
 @pytest.fixture(scope="session")
 def running_server(smollm2: Model, session_folder: Path) -> State:
-    """A real vLLM server with cpu-small's settings, shared by all workers.
+    """A real vLLM server with cpu-small's settings, shared by all workers, owned by no process.
 
     It uses float32 on every machine: in bfloat16 its replies depend on concurrent requests.
     """
     options = load("cpu-small").engines[smollm2.name].model_copy(update={"dtype": "float32"})
     return _shared(smollm2, options, session_folder / "running")
-
-
-@pytest.fixture(scope="session")
-def server_home(running_server: State, session_folder: Path) -> Path:
-    """The home folder of that server, which belongs to no process, so that commands use it."""
-    return running_server.job.home
 
 
 def _shared(model: Model, options: EngineOptions, home: Path) -> State:

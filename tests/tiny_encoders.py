@@ -70,8 +70,8 @@ def mpnet(folder: Path, *, tokens: int = MAX_TOKENS, seed: int = 1) -> Path:
 
 
 def change(file: Path, **entries: object) -> None:
-    """Change entries of a JSON file; None removes an entry."""
-    value = json.loads(file.read_text())
+    """Change entries of a JSON file, created if missing; None removes an entry."""
+    value = json.loads(file.read_text()) if file.exists() else {}
     for name, entry in entries.items():
         value.pop(name, None)
         if entry is not None:

@@ -223,12 +223,11 @@ def with_server(
     smollm2: Model,
     models_dir: Path,
     running_server: State,
-    server_home: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Place:
     """For all commands except those about servers."""
     root = tmp_path_factory.mktemp("docs")
-    return build(root, smollm2, models_dir, running_server, server_home)
+    return build(root, smollm2, models_dir, running_server, running_server.job.home)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Model folders: what is refused, what the digest covers, and that changes are detected."""
 
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tiny_encoders import change as edit_json
 from tiny_loaded import saved
 
 from serving import folders, models
@@ -34,11 +34,6 @@ def folder(tiny: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "models"
-
-
-def edit_json(file: Path, **fields: object) -> None:
-    value = json.loads(file.read_text()) if file.exists() else {}
-    file.write_text(json.dumps({**value, **fields}))
 
 
 def flip_byte(file: Path, *, keep_time: bool = False) -> None:

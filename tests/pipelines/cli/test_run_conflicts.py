@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from conflicts_endpoint import WEIGHTS, speaks
+from conflicts_endpoint import speaks, weigh
 from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
@@ -57,11 +57,7 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 @pytest.fixture
 def endpoint() -> Iterator[Scripted]:
-    """A writer and judges that go by words; the numbers are by `WEIGHTS`."""
-
-    def weigh(request: dict[str, Any]) -> list[float]:
-        return WEIGHTS[: len(request["logprob_token_ids"])]
-
+    """A writer and judges that go by words."""
     with Scripted(reply=speaks, weigh=weigh, key="") as scripted:
         yield scripted
 
