@@ -28,7 +28,7 @@ Results = Mapping[str, Sequence[QuestionResult]]
 TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEval"}
 """Names of data sets as in the paper."""
 
-COMPARED: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
+ALL_METHODS: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
 
 
 def judged(result: QuestionResult, method: str) -> Outcome | None:
@@ -64,7 +64,7 @@ def _of_answers(
         outcome = judged(result, method)
         return None if outcome is None else measure(outcome.concluded.answers, result.asked)
 
-    return Metric(key, title, of_each(value), COMPARED, test=test)
+    return Metric(key, title, of_each(value), ALL_METHODS, test=test)
 
 
 EXACT: Final = _of_answers("exact_match", "Exact match", exact, "McNemar")
@@ -80,7 +80,7 @@ ANSWERS: Final = (
 METRICS: Final = (
     *ANSWERS,
     _of_answers("exact_match_substrings", "Exact match by substrings", by_substrings, "McNemar"),
-    Metric("calls", "Replies per question", of_each(calls), COMPARED, (1, inf), better="lower"),
+    Metric("calls", "Replies per question", of_each(calls), ALL_METHODS, (1, inf), better="lower"),
 )
 
 
@@ -177,18 +177,17 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
     return made
 
 
-def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
+def shown_methods(results: Sequence[QuestionResult]) -> list[str]:
     """The methods that answered any question, in the order of Table 1."""
-    used = {method for result in own for method in result.outcomes}
-    return [method for method in COMPARED if method in used]
+    used = {method for result in results for method in result.outcomes}
+    return [method for method in ALL_METHODS if method in used]
 
 
-def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
-    """The questions that a method debated, with their debates."""
+def debates_of(results: Sequence[QuestionResult], method: str) -> list[Debate]:
+    """The debates of a method, question by question."""
+    outcomes = (result.outcomes.get(method) for result in results)
     return [
-        (result, outcome.debate)
-        for result in own
-        if (outcome := result.outcomes.get(method)) is not None and outcome.debate is not None
+        outcome.debate for outcome in outcomes if outcome is not None and outcome.debate is not None
     ]
 
 
