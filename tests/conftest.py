@@ -20,7 +20,7 @@ from serving.errors import ServingError
 from serving.gguf import installed
 from serving.models import Model, add, find
 from serving.offline import go_offline
-from serving.profile import EngineOptions, load
+from serving.profile import load
 
 if TYPE_CHECKING:
     from commands import Contested
@@ -129,27 +129,22 @@ def small_embedder() -> Path:
 
 @pytest.fixture(scope="session")
 def running_server(smollm2: Model, session_folder: Path) -> State:
-    """A real vLLM server with cpu-small's settings, shared by all workers, owned by no process.
+    """A real vLLM server with cpu-small's settings, started by the first worker that needs it.
 
-    It uses float32 on every machine: in bfloat16 its replies depend on concurrent requests.
+    It is owned by no process, but ends with the session in any case. It uses float32 on every
+    machine: in bfloat16 its replies depend on concurrent requests. It runs on one core: with busy
+    workers, threads on several cores would wait for each other.
     """
     options = load("cpu-small").engines[smollm2.name].model_copy(update={"dtype": "float32"})
-    return _shared(smollm2, options, session_folder / "running")
-
-
-def _shared(model: Model, options: EngineOptions, home: Path) -> State:
-    """A server started by the first worker, which ends with the session in any case.
-
-    It runs on one core: with busy workers, threads on several cores would wait for each other.
-    """
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    home = session_folder / "running"
     home.mkdir(exist_ok=True)
     cores = os.sched_getaffinity(0)
     with FileLock(home / "lock"), pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONTESTED_HOME", str(home))
         if not detached.running():
             os.sched_setaffinity(0, {max(cores)})
-            asyncio.run(detached.start(model, options))
+            asyncio.run(detached.start(smollm2, options))
             os.sched_setaffinity(0, cores)
             line = [sys.executable, "-c", STOP_AFTER, str(session)]
             subprocess.Popen(line, start_new_session=True)  # survives a kill of the group
