@@ -38,7 +38,7 @@ def served(
     name = profile.roles.generator if role == "generator" else profile.roles.judge
     folder = models_dir / name
     check_folder(folder)
-    options = profile.engine(name)
+    options = profile.engines[name]
     gpus: list[str] = []
     copies: list[str] = []
     if options.on_gpus:

@@ -169,7 +169,7 @@ def placement(profile: Profile, models_dir: Path) -> Iterator[Finding]:
         with suppress(ServingError):  # reported with the model itself
             folder = models.find(model, models_dir).path
             least = min(seat.gib for seat in seats)
-            tokens = cache_tokens(folder, profile.engine(model), least)
+            tokens = cache_tokens(folder, profile.engines[model], least)
             says += f"; the cache of each copy holds at least {tokens:,} tokens"
         yield Finding(f"place of {model}", "good", says)
     for role, seat in placed.local.items():

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from serving.offline import module_path
+
 ROOT = Path(__file__).parents[1]
 INTERRUPTED = 130
 
@@ -136,9 +138,7 @@ def called(*line: str) -> int:
     program = [sys.executable, "-m", "pipelines.cli"]
     if line[0].startswith("scripts/"):
         program, line = [str(ROOT / line[0])], line[1:]
-    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"PYTHONPATH": paths}
-    return subprocess.call([*program, *line], env=environment)
+    return subprocess.call([*program, *line], env=os.environ | module_path())
 
 
 def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:

@@ -144,12 +144,6 @@ class CompletionCache(AbstractContextManager["CompletionCache"]):
                 f"the cache {self.path} cannot be {what} ({error}); {remedy}"
             ) from error
 
-    def __len__(self) -> int:
-        """Number of stored completions."""
-        self.flush()
-        (count,) = self._database.execute("SELECT COUNT(*) FROM completions").fetchone()
-        return int(count)
-
     def close(self) -> None:
         """Write the rest and close the file."""
         try:

@@ -63,7 +63,7 @@ class Source:
 
     def options(self, model: str) -> EngineOptions:
         """Engine options for a model: its own in the profile, else those of the role's model."""
-        options = self.profile.engines.get(model) or self.profile.engine(self.profiled)
+        options = self.profile.engines.get(model) or self.profile.engines[self.profiled]
         return options.model_copy(update={"prompt_embeds": True}) if self.embeddings else options
 
     def seats(self) -> Sequence[Seat]:

@@ -65,15 +65,15 @@ _FOREIGN = {
 _PLACES = {"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"}
 
 
-def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
+def go_offline() -> None:
     """Keep this process, and whatever it starts, offline, silent, and considerate of others.
 
     Call it before importing any library that reads these variables, above all huggingface_hub and
     torch.
     """
-    environment.update(OFFLINE)
-    environment.setdefault("GOMP_SPINCOUNT", SPINS)
-    _exempt_loopback(environment)
+    os.environ.update(OFFLINE)
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    _exempt_loopback(os.environ)
 
 
 def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -176,10 +176,6 @@ class Profile(BaseModel):
         needed = max(options.tensor_parallel for options in self.engines.values())
         return needed if self.device == "cuda" else 0
 
-    def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs; KeyError for a model without an engine."""
-        return self.engines[model]
-
     def settled(self) -> "Profile":
         """This profile, with "auto" replaced by the number format of this machine's processor.
 

@@ -99,7 +99,7 @@ def with_model(profile: Profile, model: str, models_dir: Path, *roles: Role) -> 
 
     Its GPU memory is computed, unless the profile knows the model.
     """
-    options = profile.engines.get(model) or profile.engine(getattr(profile.roles, roles[0]))
+    options = profile.engines.get(model) or profile.engines[getattr(profile.roles, roles[0])]
     chosen = profile.roles.model_copy(update=dict.fromkeys(roles, model))
     engines = {**profile.engines, model: options}
     kept = {name: engines[name] for name in (chosen.generator, chosen.judge)}

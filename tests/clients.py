@@ -1,7 +1,7 @@
 """Clients of scripted endpoints."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,25 @@ from serving.tokens import ChatTokenizer
 
 
 @asynccontextmanager
-async def client_at(
+async def client_of(
+    endpoints: Sequence[Endpoint],
+    cache: Path,
+    tokenizer: ChatTokenizer | None = None,
+    *,
+    context: int | None = None,
+    **how: int,
+) -> AsyncIterator[Client]:
+    """A client of the model at these endpoints, identified by its name only."""
+    identity = ServedIdentity(endpoints[0].model, "digest", "scripted engine", context)
+    with CompletionCache(cache) as store:
+        client = Client(identity, tokenizer, store, Backend(endpoints), **how)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+def client_at(
     url: str,
     cache: Path,
     tokenizer: ChatTokenizer | None = None,
@@ -25,15 +43,9 @@ async def client_at(
     key: str = KEY,
     model: str = MODEL,
     context: int | None = None,
-) -> AsyncIterator[Client]:
-    """A client of the model at this URL, identified by its name only."""
-    identity = ServedIdentity(model, "digest", "scripted engine", context)
-    with CompletionCache(cache) as store:
-        client = Client(identity, tokenizer, store, Backend([Endpoint(url, key, model)]))
-        try:
-            yield client
-        finally:
-            await client.close()
+) -> AbstractAsyncContextManager[Client]:
+    """A client of the model at this URL."""
+    return client_of([Endpoint(url, key, model)], cache, tokenizer, context=context)
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ import pytest
 from scripted import Scripted
 
 from pipelines.cli.app import app, main
+from serving.offline import module_path
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,9 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
 
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
     """Start a command in a separate process, and kill it as soon as `midway` holds."""
-    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | module_path(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

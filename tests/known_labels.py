@@ -14,7 +14,7 @@ def letter(document: Document) -> Relation:
 
 
 class KnownLabels:
-    """Labels documents by rule, and quotes their first sentence.
+    """Labels documents by rule, and quotes their first sentence; for "x" the claim is too long.
 
     Args:
         relation: Relation of a document to any claim.
@@ -37,9 +37,10 @@ class KnownLabels:
 
     def _judgement(self, claim: str, document: Document) -> Judgement:
         relation = self._relation(document)
+        invalid = relation is Relation.INVALID
         sided = relation in (Relation.SUPPORTS, Relation.CONTRADICTS)
         probabilities = None
-        if self._probability is not None and relation is not Relation.INVALID:
+        if self._probability is not None and not invalid:
             rest = (1 - self._probability) / 2
             probabilities = dict.fromkeys(RELATIONS, rest) | {relation: self._probability}
         return Judgement(
@@ -47,26 +48,8 @@ class KnownLabels:
             document=document.id,
             relation=relation,
             probabilities=probabilities,
+            reasoning=f"'{claim}' is too long" if invalid else "",
             snippet=f"{document.text.split('.')[0]}." if sided else None,
             snippet_found=True if sided else None,
             source="known",
-        )
-
-
-class TooLong(KnownLabels):
-    """A judge for which every claim is too long."""
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        return Judgements(
-            tuple(
-                Judgement(
-                    claim=claim,
-                    document=document.id,
-                    relation=Relation.INVALID,
-                    reasoning=f"'{claim}' is too long",
-                    source="known",
-                )
-                for claim in claims
-                for document in documents
-            )
         )

@@ -17,6 +17,10 @@ from pipelines.runs.folder import RunFolder
 
 Kind = TypeVar("Kind")
 
+RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
+CLOSES = "</script><script>alert(1)</script><!--"
+"""Texts that would run, or would end a page's data, if a page did not escape them."""
+
 Reading = Callable[..., Page]
 """Opens a page: (path, at="#...", width=1280, and other arguments of `Browser.new_page`)."""
 

@@ -31,6 +31,11 @@ def prompt_of(request: dict[str, Any]) -> str:
     return str(turns[-1])
 
 
+def schema_of(request: dict[str, Any]) -> str:
+    """Name of the requested JSON reply: "AgentJson"."""
+    return str(request["response_format"]["json_schema"]["name"])
+
+
 def fenced_text(request: dict[str, Any], name: str) -> str:
     """The text inside a prompt's fence of that name."""
     found = re.search(rf"<<{name} (\w+)\n(.*?)\n{name} \1>>", prompt_of(request), re.DOTALL)

@@ -1,23 +1,14 @@
 """ConRAG's generator at a scripted endpoint."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from scripted import Scripted
+from clients import asking
+from scripted import Reply, schema_of
 
 from pipelines.conrag.generation import Generator, generator
-from serving.connect import Source, connect
-from serving.profile import default_name, load
-
-Reply = Callable[[dict[str, Any]], str]
-
-
-def schema_of(request: dict[str, Any]) -> str:
-    """Name of the requested reply: "AnswerReply"."""
-    name: str = request["response_format"]["json_schema"]["name"]
-    return name
 
 
 class ScriptedGenerator:
@@ -29,13 +20,8 @@ class ScriptedGenerator:
 
     @asynccontextmanager
     async def __call__(self, reply: Reply) -> AsyncIterator[Generator]:
-        with Scripted(reply=reply) as endpoint:
-            self.requests = endpoint.requests
-            source = Source(
-                load(default_name()), "generator", self._folder, endpoints=(endpoint.url,)
-            )
-            async with connect(source, cache=self._folder / "cache.sqlite") as client:
-                yield generator(client)
+        async with asking(self._folder, reply) as (client, self.requests):
+            yield generator(client)
 
     def asked(self, schema: str) -> list[dict[str, Any]]:
         """The requests for this kind of reply."""

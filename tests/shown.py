@@ -145,7 +145,7 @@ def write_files(folder: Path) -> None:
         ),
     }
     if folder.name == "judges":
-        texts["own-pairs.jsonl"] = labelled_pairs(36)
+        texts["own-pairs.jsonl"] = labelled_pairs()
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["fool-me-twice.jsonl"] = json.dumps(FOOL_ME_TWICE) + "\n"
     texts["example.json"] = examples("npov.md", "json")[0]
@@ -159,10 +159,10 @@ def write_files(folder: Path) -> None:
         write_examples(folder)
 
 
-def labelled_pairs(count: int) -> str:
-    """Labelled pairs, three per question: supporting, contradicting, irrelevant."""
+def labelled_pairs() -> str:
+    """Labelled pairs of twelve questions: supporting, contradicting, irrelevant."""
     rows = []
-    for number in range(count // 3):
+    for number in range(12):
         claim = f"Bridge {number} was opened in 1932."
         for text, label in (
             (f"Bridge {number} was opened by the mayor in 1932.", "support"),

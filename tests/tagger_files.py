@@ -1,10 +1,8 @@
 """Labelled pairs, a small release and a tiny tagger, for commands that need files."""
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from releases import lines
 from tiny_encoders import WORDS, cross_encoder
 
 from nli.labels import LABELS
@@ -27,13 +25,6 @@ def some_pairs(count: int) -> list[LabelledPair]:
     ]
 
 
-def write_lines(path: Path, rows: Sequence[Any]) -> Path:
-    """A JSON Lines file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
-
-
 def write_scifact(folder: Path) -> Path:
     """SciFact's training files with one claim: one refuting pair, two irrelevant ones."""
     claim = {
@@ -42,9 +33,10 @@ def write_scifact(folder: Path) -> Path:
         "evidence": {"11": [{"sentences": [1], "label": "CONTRADICT"}]},
         "cited_doc_ids": [11],
     }
-    write_lines(folder / "claims_train.jsonl", [claim])
+    folder.mkdir(parents=True, exist_ok=True)
+    lines(folder / "claims_train.jsonl", claim)
     abstract = {"doc_id": 11, "title": "On A", "abstract": ["We ask.", "No.", "Mice."]}
-    write_lines(folder / "corpus.jsonl", [abstract])
+    lines(folder / "corpus.jsonl", abstract)
     return folder
 
 

@@ -1,8 +1,10 @@
 """Tiny decoders with random weights, in the architectures of the profiles' models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
+
+Sizes = Mapping[str, int]
 
 SIZES = {
     "vocab_size": 96,
@@ -13,45 +15,51 @@ SIZES = {
     "num_key_value_heads": 2,
     "max_position_embeddings": 256,
 }
-SLIDING_WINDOW = 6
 
 
-def _llama() -> Any:
+def _llama(sizes: Sizes) -> Any:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    return LlamaForCausalLM(LlamaConfig(**SIZES, tie_word_embeddings=True))
+    return LlamaForCausalLM(LlamaConfig(**sizes, tie_word_embeddings=True))
 
 
-def _gemma3() -> Any:
+def _gemma3(sizes: Sizes) -> Any:
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
     return Gemma3ForCausalLM(
         Gemma3TextConfig(
-            **SIZES,
+            **sizes,
             head_dim=8,
-            sliding_window=SLIDING_WINDOW,
+            sliding_window=6,
             layer_types=["sliding_attention", "full_attention", "sliding_attention"],
             final_logit_softcapping=5.0,
         )
     )
 
 
-def _qwen3() -> Any:
+def _qwen3(sizes: Sizes) -> Any:
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    return Qwen3ForCausalLM(Qwen3Config(**SIZES, head_dim=8))
+    return Qwen3ForCausalLM(Qwen3Config(**sizes, head_dim=8))
 
 
-ARCHITECTURES: dict[str, Callable[[], Any]] = {"llama": _llama, "gemma3": _gemma3, "qwen3": _qwen3}
+ARCHITECTURES: dict[str, Callable[[Sizes], Any]] = {
+    "llama": _llama,
+    "gemma3": _gemma3,
+    "qwen3": _qwen3,
+}
 
 
 @cache
-def decoder(architecture: str, *, double: bool = False) -> Any:
-    """A frozen causal language model with the same weights in every process."""
+def decoder(architecture: str, *, double: bool = False, seed: int = 7, **sizes: int) -> Any:
+    """A frozen causal language model with the same weights in every process.
+
+    `sizes` replace some of `SIZES`.
+    """
     import torch
 
-    torch.manual_seed(7)
-    model = ARCHITECTURES[architecture]()
+    torch.manual_seed(seed)
+    model = ARCHITECTURES[architecture](SIZES | sizes)
     with torch.no_grad():
         for weight in model.parameters():
             # With the default initialisation all outputs would be nearly equal.

@@ -19,23 +19,21 @@ def cross_encoder(
     folder: Path,
     order: Sequence[Label | str] = LABELS,
     *,
-    seed: int = 1,
     architecture: Architecture = "Bert",
 ) -> Path:
-    """A two-layer model; equal seeds give the same function of the text in any label order.
+    """A two-layer model: the same function of the text in any label order.
 
     Args:
         folder: Target folder; must not exist.
         order: Name of each logit; for `Label`s the classifier's rows are put in this order.
-        seed: Seed of the weights.
         architecture: "DebertaV2" is also the architecture of DeBERTa-v3.
     """
     import torch
 
-    model = _model(seed, architecture)
+    model = _model(architecture)
     rows = [LABELS.index(name) if isinstance(name, Label) else n for n, name in enumerate(order)]
     with torch.no_grad():
-        weight, bias = _classifier(seed, architecture)
+        weight, bias = _classifier(architecture)
         model.classifier.weight.copy_(weight[rows])
         model.classifier.bias.copy_(bias[rows])
     model.config.id2label = {n: str(name) for n, name in enumerate(order)}
@@ -70,8 +68,8 @@ def mpnet(folder: Path, *, tokens: int = MAX_TOKENS, seed: int = 1) -> Path:
 
 
 def change(file: Path, **entries: object) -> None:
-    """Change entries of a JSON file; None removes an entry."""
-    value = json.loads(file.read_text())
+    """Change entries of a JSON file, created if missing; None removes an entry."""
+    value = json.loads(file.read_text()) if file.exists() else {}
     for name, entry in entries.items():
         value.pop(name, None)
         if entry is not None:
@@ -92,11 +90,11 @@ ARCHITECTURES: dict[Architecture, dict[str, Any]] = {
 
 
 @cache
-def _model(seed: int, architecture: Architecture) -> Any:
+def _model(architecture: Architecture) -> Any:
     import torch
     import transformers
 
-    torch.manual_seed(seed)
+    torch.manual_seed(1)
     config = getattr(transformers, f"{architecture}Config")(
         vocab_size=_tokenizer().vocab_size,
         hidden_size=32,
@@ -112,8 +110,8 @@ def _model(seed: int, architecture: Architecture) -> Any:
 
 
 @cache
-def _classifier(seed: int, architecture: Architecture) -> Any:
-    head = _model(seed, architecture).classifier
+def _classifier(architecture: Architecture) -> Any:
+    head = _model(architecture).classifier
     return head.weight.detach().clone(), head.bias.detach().clone()
 
 

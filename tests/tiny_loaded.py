@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tiny_decoders import SIZES
+from tiny_decoders import decoder
 
 from salience.decoder import Decoder
 
@@ -31,24 +31,9 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=pairs._tokenizer, eos_token="<end>")
 
 
-@cache
 def model(architecture: str, seed: int = 7) -> Any:
     """A frozen model with a context of a few hundred tokens."""
-    import torch
-    from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM
-
-    sizes = SIZES | {"vocab_size": VOCABULARY, "max_position_embeddings": 400}
-    torch.manual_seed(seed)
-    made: Any
-    if architecture == "gemma3":
-        made = Gemma3ForCausalLM(Gemma3TextConfig(**sizes, head_dim=8, sliding_window=64))
-    else:
-        made = LlamaForCausalLM(LlamaConfig(**sizes, tie_word_embeddings=True))
-    with torch.no_grad():
-        for weight in made.parameters():
-            if weight.dim() > 1:  # by default all outputs would be nearly equal
-                weight.normal_(std=0.25)
-    return made.eval().requires_grad_(False)
+    return decoder(architecture, seed=seed, vocab_size=VOCABULARY, max_position_embeddings=400)
 
 
 def loaded(architecture: str = "llama", **given: Any) -> Decoder:

@@ -81,15 +81,14 @@ def web(
     folder: Path,
     *,
     performing: Perform | None = None,
-    limits: Limits = LIMITS,
     work: bool = True,
     **options: Any,
 ) -> Iterator[Web]:
     """A server that runs jobs, with `performing` if given; with `work` False it runs none."""
     server = ServerOptions(**options)
     jobs = Jobs(folder, FORM.validate_json)
-    door = Door(PORT, limits.bytes)
-    app = application(server, jobs, door, limits)
+    door = Door(PORT, LIMITS.bytes)
+    app = application(server, jobs, door, LIMITS)
     base = f"http://127.0.0.1:{PORT}"
     made = Web(
         jobs,

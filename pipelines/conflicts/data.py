@@ -52,8 +52,8 @@ class Source(BaseModel, frozen=True, extra="forbid"):
         """
         head: dict[str, str] = {}
         lines = text.strip().splitlines()
-        while lines and (found := _HEAD.match(lines[0])):
-            head[found["name"].lower()] = found["value"].strip()
+        while lines and (match := _HEAD.match(lines[0])):
+            head[match["name"].lower()] = match["value"].strip()
             lines.pop(0)
         return cls(text="\n".join(lines), **head)
 

@@ -50,11 +50,6 @@ def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any])
 # Task 2: answers.
 
 
-def answered(result: QueryResult, strategy: Strategy) -> Outcome | None:
-    """A strategy's outcome for a query; None if it was not asked."""
-    return None if result.status == "failed" else result.outcomes.get(strategy)
-
-
 def _holds(outcome: Outcome, verdict: bool | None) -> float | None:
     if outcome.answer.problem is not None:
         return 0.0
@@ -63,7 +58,7 @@ def _holds(outcome: Outcome, verdict: bool | None) -> float | None:
 
 def adherence(result: QueryResult, strategy: Strategy) -> float | None:
     """1 if an answer behaves as its gold type calls for, else 0 (section 4)."""
-    outcome = answered(result, strategy)
+    outcome = result.outcomes.get(strategy)
     if outcome is None or result.asked.conflict_type is None:
         return None
     verdict = outcome.judged.adherence
@@ -72,7 +67,7 @@ def adherence(result: QueryResult, strategy: Strategy) -> float | None:
 
 def answer_recall(result: QueryResult, strategy: Strategy) -> float | None:
     """1 if an answer includes the gold answer, else 0; for questions that have one (section 4)."""
-    outcome, asked = answered(result, strategy), result.asked
+    outcome, asked = result.outcomes.get(strategy), result.asked
     if outcome is None or asked.gold_answer is None or asked.conflict_type not in ANSWERABLE:
         return None
     verdict = outcome.judged.inclusion
@@ -81,7 +76,7 @@ def answer_recall(result: QueryResult, strategy: Strategy) -> float | None:
 
 def grounding(result: QueryResult, strategy: Strategy) -> float | None:
     """Factual grounding of an answer that states any fact, in [0, 1] (section 4)."""
-    outcome = answered(result, strategy)
+    outcome = result.outcomes.get(strategy)
     if outcome is None:
         return None
     if outcome.answer.problem is not None:
@@ -172,7 +167,7 @@ def classified(
     return {
         result.id: (gold, predicted.type or "unreadable")
         for result, gold in typed
-        if result.status != "failed" and (predicted := predictions(result).get(classifier))
+        if (predicted := predictions(result).get(classifier))
     }
 
 

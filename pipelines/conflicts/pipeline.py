@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
 from pipelines.conflicts.data import Query
 from pipelines.conflicts.judges import AnswerJudge, answer_judge, judged
@@ -77,8 +77,6 @@ CLASSIFIERS: Final[dict[Classifier, str]] = {
     "choice": "LLM, by choice",
 }
 """Names of the classifiers in tables, in their order."""
-
-NeededT = TypeVar("NeededT")
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ async def examine(
     async def outcome(strategy: Strategy) -> Outcome:
         try:
             given = await for_pipeline if for_pipeline and strategy == "pipeline" else None
-            made = await answer(strategy, seen, _needed(methods.writer), given)
+            made = await answer(strategy, seen, _writer_of(methods), given)
         except RequestError as error:
             unasked.append(error)
             return Outcome(answer=Answer(text="", problem=str(error)))
@@ -235,9 +233,9 @@ async def predict(
         case "yes-no":
             return by_yes_no(query)
         case "json":
-            return await by_json(seen, _needed(methods.writer))
+            return await by_json(seen, _writer_of(methods))
         case "choice":
-            return await by_choice(seen, _needed(methods.writer))
+            return await by_choice(seen, _writer_of(methods))
 
 
 def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
@@ -257,7 +255,7 @@ def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
     return Verdicts(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
 
 
-def _needed(value: NeededT | None) -> NeededT:
-    if value is None:
+def _writer_of(methods: Methods) -> Writer:
+    if methods.writer is None:
         raise ValueError("this method needs a writer")
-    return value
+    return methods.writer

@@ -274,11 +274,11 @@ def bare(reply: str) -> str:
 
 
 def _inner(text: str) -> str:
-    if found := _CODE.fullmatch(text) or _QUOTES.fullmatch(text):
-        return found["text"].strip()
-    if found := _FENCE.match(text):
-        return text[found.end() :].replace(f"{found['name']}>>", "", 1).strip()
-    return text[found.end() :] if (found := _LABEL.match(text)) else text
+    if match := _CODE.fullmatch(text) or _QUOTES.fullmatch(text):
+        return match["text"].strip()
+    if match := _FENCE.match(text):
+        return text[match.end() :].replace(f"{match['name']}>>", "", 1).strip()
+    return text[match.end() :] if (match := _LABEL.match(text)) else text
 
 
 class TypedAnswer(CategoryJson):
@@ -377,4 +377,4 @@ def _splittable(plain: str, subjects: Sequence[int]) -> str:
     letters = list(plain)
     for place in subjects:
         letters[place] = "X"
-    return _CLOSED.sub(lambda found: '"' * len(found.group()), "".join(letters))
+    return _CLOSED.sub(lambda match: '"' * len(match.group()), "".join(letters))

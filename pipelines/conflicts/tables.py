@@ -15,7 +15,6 @@ from pipelines.conflicts.metrics import (
     MERGED,
     TYPE,
     Part,
-    answered,
     classified,
     of_types,
     shown_classifiers,
@@ -271,7 +270,7 @@ class Answers:
         return {
             result.id: outcome
             for result in self.results
-            if (outcome := answered(result, self.method)) is not None
+            if (outcome := result.outcomes.get(self.method)) is not None
         }
 
     @property

@@ -71,13 +71,7 @@ def commonest(types: Iterable[ConflictType]) -> ConflictType:
 
 
 def of_number(number: int) -> ConflictType:
-    """The type with a number from 1 to 5.
-
-    Raises:
-        ValueError: No type has this number.
-    """
-    if not 1 <= number <= len(TAXONOMY):
-        raise ValueError(f"{number} is not a category; categories are 1 to {len(TAXONOMY)}")
+    """The type with a number from 1 to 5."""
     return TAXONOMY[number - 1].type
 
 

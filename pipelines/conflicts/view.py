@@ -86,10 +86,10 @@ _INCLUDED: Final = {
 def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
     """Whether a strategy's answer behaves as expected (CONFLICTS, section 4).
 
-    None if the query failed or the strategy was not asked.
+    None if the strategy was not asked, as in a query that failed.
     """
     outcome = result.outcomes.get(strategy)
-    if result.status == "failed" or outcome is None:
+    if outcome is None:
         return None
     if outcome.answer.problem is not None:
         return UNREADABLE

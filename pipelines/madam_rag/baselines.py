@@ -266,7 +266,7 @@ WITHOUT_AGGREGATOR: Final = "MADAM-RAG w/o aggregator"
 METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 """The methods of Table 1."""
 
-COMPARED: Final[dict[ExperimentName, tuple[str, ...]]] = {
+METHODS_OF: Final[dict[ExperimentName, tuple[str, ...]]] = {
     "methods": METHODS,
     "rounds": (MADAM, WITHOUT_AGGREGATOR),
     "support": (CONCATENATED, ASTUTE, MADAM),

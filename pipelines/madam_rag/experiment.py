@@ -15,8 +15,8 @@ from pipelines.experiment.options import decided_by
 from pipelines.judge.run_judge import model_of
 from pipelines.madam_rag.baselines import (
     ASTUTE,
-    COMPARED,
     CONCATENATED,
+    METHODS_OF,
     NO_RAG,
     WITHOUT_AGGREGATOR,
     Methods,
@@ -98,7 +98,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             f"{path} has no question that suits --experiment {experiment}; docs/madam-rag.md says "
             "what it needs"
         )
-    names = COMPARED[experiment]
+    names = METHODS_OF[experiment]
 
     varied = () if experiment == "methods" else (experiment,)
     entry = ".".join((EXPERIMENT.name, dataset, *varied))

@@ -28,16 +28,12 @@ Results = Mapping[str, Sequence[QuestionResult]]
 TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEval"}
 """Names of data sets as in the paper."""
 
-EXPERIMENTS = ("rounds", "support", "misinformation")
-"""Names of what a run can vary (section 6); a run of all methods varies nothing."""
-
-COMPARED: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
+ALL_METHODS: Final = {method: method for method in (*METHODS, WITHOUT_AGGREGATOR)}
 
 
 def judged(result: QuestionResult, method: str) -> Outcome | None:
     """A method's outcome on a question that has gold answers; None if it was not asked."""
-    outcome = result.outcomes.get(method)
-    return outcome if result.status != "failed" and result.asked.gold else None
+    return result.outcomes.get(method) if result.asked.gold else None
 
 
 def exact(answers: Sequence[str], asked: Question) -> bool:
@@ -68,7 +64,7 @@ def _of_answers(
         outcome = judged(result, method)
         return None if outcome is None else measure(outcome.concluded.answers, result.asked)
 
-    return Metric(key, title, of_each(value), COMPARED, test=test)
+    return Metric(key, title, of_each(value), ALL_METHODS, test=test)
 
 
 EXACT: Final = _of_answers("exact_match", "Exact match", exact, "McNemar")
@@ -84,7 +80,7 @@ ANSWERS: Final = (
 METRICS: Final = (
     *ANSWERS,
     _of_answers("exact_match_substrings", "Exact match by substrings", by_substrings, "McNemar"),
-    Metric("calls", "Replies per question", of_each(calls), COMPARED, (1, inf), better="lower"),
+    Metric("calls", "Replies per question", of_each(calls), ALL_METHODS, (1, inf), better="lower"),
 )
 
 
@@ -165,11 +161,9 @@ def after(result: QuestionResult, method: str, rounds: int) -> QuestionResult:
 
 
 def place_of(run: str) -> tuple[str, str | None]:
-    """The data set of a run, as the paper names it, and the varied quantity."""
-    data, _, experiment = run.rpartition(".")
-    if experiment in EXPERIMENTS:
-        return TITLES.get(data, data), experiment
-    return TITLES.get(run, run), None
+    """The data set of a run, as the paper names it, and the quantity that it varies, if any."""
+    data, _, experiment = run.partition(".")
+    return TITLES.get(data, data), experiment or None
 
 
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
@@ -183,20 +177,17 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
     return made
 
 
-def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
-    """The methods that answered any question: those of Table 1 first, then variants."""
-    used = {method for result in own for method in result.outcomes}
-    return [method for method in COMPARED if method in used] + sorted(used - COMPARED.keys())
+def shown_methods(results: Sequence[QuestionResult]) -> list[str]:
+    """The methods that answered any question, in the order of Table 1."""
+    used = {method for result in results for method in result.outcomes}
+    return [method for method in ALL_METHODS if method in used]
 
 
-def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
-    """The questions that a method debated, with their debates."""
+def debates_of(results: Sequence[QuestionResult], method: str) -> list[Debate]:
+    """The debates of a method, question by question."""
+    outcomes = (result.outcomes.get(method) for result in results)
     return [
-        (result, outcome.debate)
-        for result in own
-        if result.status != "failed"
-        and (outcome := result.outcomes.get(method)) is not None
-        and outcome.debate is not None
+        outcome.debate for outcome in outcomes if outcome is not None and outcome.debate is not None
     ]
 
 
@@ -210,9 +201,9 @@ Verdict = Literal["right", "not right", "unreadable", "not judged"]
 
 
 def verdict(result: QuestionResult, method: str) -> Verdict | None:
-    """By exact match (section 5.1); None if the question failed or the method was not asked."""
+    """By exact match (section 5.1); None if the method was not asked, or the question failed."""
     outcome = result.outcomes.get(method)
-    if result.status == "failed" or outcome is None:
+    if outcome is None:
         return None
     if outcome.concluded.problem is not None:
         return "unreadable"

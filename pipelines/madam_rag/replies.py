@@ -215,16 +215,16 @@ def read_agent(text: str) -> AgentReply:
     Text before "Answer:" is ignored; a reply of only "unknown" is an answer. If no "Explanation:"
     follows (the reply was cut, or has none), the answer ends with its first sentence or its line.
     """
-    found = _AGENT.search(_SIGNS.sub("", text))
-    if found is None:
+    match = _AGENT.search(_SIGNS.sub("", text))
+    if match is None:
         if bare := _unknown(text):
             return AgentReply(answer=bare)
         return AgentReply(answer=None, problem="no 'Answer:' in the reply", raw=text)
-    answer = found["answer"].strip()
-    if found["explanation"] is None:
+    answer = match["answer"].strip()
+    if match["explanation"] is None:
         line = answer.partition("\n")[0]
         answer = line[slice(*next(iter(sentences(line)), (0, 0)))]
-    return AgentReply(answer=_bare(answer), explanation=(found["explanation"] or "").strip())
+    return AgentReply(answer=_bare(answer), explanation=(match["explanation"] or "").strip())
 
 
 def cut_as_released(text: str) -> AgentReply:
@@ -256,14 +256,14 @@ def read_conclusion(text: str) -> Conclusion:
     quotes, or on each line with a bullet; without these it is one answer, since a comma may be part
     of it ("Austin, Texas").
     """
-    found = _CONCLUSION.search(_SIGNS.sub("", text))
-    if found is None:
+    match = _CONCLUSION.search(_SIGNS.sub("", text))
+    if match is None:
         if _unknown(text):
             return Conclusion()
         return Conclusion(problem="no 'All Correct Answers:' in the reply", raw=text)
     return Conclusion(
-        answers=known(_listed(found["answers"].strip())),
-        explanation=(found["explanation"] or "").strip(),
+        answers=known(_listed(match["answers"].strip())),
+        explanation=(match["explanation"] or "").strip(),
     )
 
 
@@ -284,7 +284,7 @@ def _listed(text: str) -> list[str]:
 
 def _whole_numbers(text: str) -> str:
     """A list in which 1,856 is a single, quoted number; with a space, 1, 856 are two."""
-    return _OR_THOUSANDS.sub(lambda found: found[1] or f'"{found[0]}"', text)
+    return _OR_THOUSANDS.sub(lambda match: match[1] or f'"{match[0]}"', text)
 
 
 def _unknown(text: str) -> str:

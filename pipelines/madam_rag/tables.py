@@ -178,11 +178,11 @@ def rounds(made: Sequence[Part]) -> Table:
 
     def ended(row: Answers) -> int:
         held = debates_of(row.part.results, row.method)
-        return sum(len(debate.rounds) < (row.rounds or 0) for _, debate in held)
+        return sum(len(debate.rounds) < (row.rounds or 0) for debate in held)
 
     def most_rounds(part: Part, method: str) -> int:
         held = debates_of(part.results, method)
-        return max((len(debate.rounds) for _, debate in held), default=0)
+        return max((len(debate.rounds) for debate in held), default=0)
 
     return Table.of(
         [
@@ -196,7 +196,7 @@ def rounds(made: Sequence[Part]) -> Table:
         "or at an earlier end.",
         columns=[
             *(TITLE, MODEL),
-            Column("aggregator", "Aggregator", lambda row: AGGREGATOR.get(row.method, row.method)),
+            Column("aggregator", "Aggregator", lambda row: AGGREGATOR[row.method]),
             HERE,
             Column("rounds", "Rounds"),
             Column("ended", "Ended before", ended),
@@ -247,9 +247,7 @@ def levels(made: Sequence[Part]) -> Table:
 def _unread_agents(row: Answers) -> int:
     """Number of unreadable replies of agents, up to the row's round."""
     debates = debates_of(row.part.results, row.method)
-    replies = (
-        r for _, debate in debates for held in debate.rounds[: row.rounds] for r in held.agents
-    )
+    replies = (r for debate in debates for held in debate.rounds[: row.rounds] for r in held.agents)
     return sum(reply.answer is None for reply in replies)
 
 

@@ -12,7 +12,7 @@ from pipelines.experiment.summary import Figure, Page, Section
 from pipelines.madam_rag.baselines import CONCATENATED, MADAM, NO_RAG, Outcome, QuestionResult
 from pipelines.madam_rag.data import GivenDocument, Question, Statistic
 from pipelines.madam_rag.debate import kept
-from pipelines.madam_rag.metrics import ANSWERS, COMPARED, EXACT, Verdict, shown_methods, verdict
+from pipelines.madam_rag.metrics import ALL_METHODS, ANSWERS, EXACT, Verdict, shown_methods, verdict
 from pipelines.madam_rag.replies import Debate, Round, joint_answers
 from pipelines.madam_rag.tables import all_tables, problems
 from pipelines.metrics.answers import found, same_answer
@@ -373,6 +373,6 @@ PAGE: Final = Page(
             lambda runs, _: number_plots(_counted(runs)[1]),
         ),
     ),
-    facets=(Facet("Verdict", words(VERDICTS.values()), tuple(COMPARED)),),
+    facets=(Facet("Verdict", words(VERDICTS.values()), tuple(ALL_METHODS)),),
     roles={"model": "agents and baselines"},
 )

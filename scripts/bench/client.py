@@ -154,7 +154,7 @@ def main(
                 for number in range(1, rounds + 1):
                     work = work_of(tokenizer, size, places, requests, seed=number)
                     measured[size, places].append(measure(work, tokenizer, urls, peer, number))
-        except inspect_process.InspectError as error:
+        except common.PeerError as error:
             raise InputError(str(error)) from error
     print(
         f"{requests:,} requests, {CLAIMS} to a document, from one process to {endpoints} "

@@ -1,11 +1,15 @@
-"""Shared by the benchmarks: interleaved rounds, and Markdown tables."""
+"""Shared by the benchmarks: interleaved rounds, other interpreters, and Markdown tables."""
 
+import json
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from subprocess import PIPE, Popen
 from typing import Annotated, Any
 
 import typer
@@ -40,6 +44,56 @@ def turns(arms: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
 def tell(number: int, name: str, seconds: float) -> None:
     """Report the latest measurement."""
     STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
+
+
+class PeerError(Exception):
+    """A library in another environment cannot be asked."""
+
+
+@contextmanager
+def peer(
+    python: Path, script: str, library: str, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[int, Callable[[dict[str, Any]], Any]]]:
+    """The id of a process that runs a script in an interpreter with a library, and how to ask it.
+
+    It is sent lines of JSON, and answers each with a line of JSON. `environment` is added to ours.
+
+    Raises:
+        PeerError: The interpreter does not exist, or the process ended.
+    """
+    with tempfile.TemporaryFile() as errors:
+        try:
+            # -I: ignore this folder's modules and PYTHONPATH.
+            process = Popen(
+                [str(python), "-I", script],
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=errors,
+                text=True,
+                env=os.environ | (environment or {}),
+            )
+        except OSError as error:
+            raise PeerError(f"{python} cannot be run ({error.strerror})") from error
+
+        def ask(task: dict[str, Any]) -> Any:
+            assert process.stdout is not None
+            try:
+                print(json.dumps(task), file=process.stdin, flush=True)
+                line = process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
+            if not line:
+                errors.seek(0)
+                said = errors.read().decode(errors="replace").split("\n")
+                last = next((text for text in map(str.strip, said[::-1]) if text), "without a word")
+                raise PeerError(f"{library}'s process ended: {last[:300]}")
+            return json.loads(line)
+
+        with process:
+            try:
+                yield process.pid, ask
+            finally:
+                process.kill()
 
 
 def machine_line(load: float) -> str:

@@ -104,7 +104,7 @@ def main(
                 processes[INSEQ] = other.pid
                 about_inseq = f"- inseq: {other.versions}, a process of its own\n"
             measured = interleaved(arms, encoded.prompt_tokens, rounds, processes)
-    except (SalienceError, inseq_process.InseqError) as error:
+    except (SalienceError, common.PeerError) as error:
         raise InputError(str(error)) from error
     here = hardware()
     responses = len(encoded.ids) - encoded.prompt_tokens

@@ -8,21 +8,15 @@ lines of JSON: the task, then an empty line per attribution.
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-
-class InseqError(Exception):
-    """inseq cannot be run, or tokenizes the texts differently."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +31,14 @@ class Inseq:
     def attribute(self) -> NDArray[np.floating]:
         """Input times gradient of the log-probability of every response token, (n, n - m).
 
-        NaN at tokens that do not precede it. Raises InseqError if the tokens differ from the
+        NaN at tokens that do not precede it. Raises PeerError if the tokens differ from the
         benchmark's.
         """
+        from common import PeerError
+
         reply = self._ask({})
         if tuple(reply["ids"]) != self._ids:
-            raise InseqError("inseq reads the texts as other tokens, so maps cannot be compared")
+            raise PeerError("inseq reads the texts as other tokens, so maps cannot be compared")
         return np.array(reply["map"], dtype=np.float64)
 
 
@@ -55,39 +51,15 @@ def started(
     `python` is an interpreter with inseq; `ids` are our tokens of prompt and response.
 
     Raises:
-        InseqError: The interpreter does not exist, lacks inseq, or inseq cannot load the model.
+        PeerError: The interpreter does not exist, lacks inseq, or inseq cannot load the model.
     """
     import torch
+    from common import peer
 
     threads = torch.get_num_threads()
     task = {"folder": str(folder), "texts": texts, "device": device, "threads": threads}
-    with tempfile.TemporaryFile() as errors:
-        try:
-            # -I: ignore this folder's modules and PYTHONPATH.
-            command = [str(python), "-I", __file__]
-            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
-        except OSError as error:
-            raise InseqError(f"{python} cannot be run ({error.strerror})") from error
-
-        def asked(what: dict[str, Any]) -> Any:
-            assert process.stdout is not None
-            try:
-                print(json.dumps(what), file=process.stdin, flush=True)
-                line = process.stdout.readline()
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                errors.seek(0)
-                said = errors.read().decode(errors="replace").split("\n")
-                last = next((text for text in map(str.strip, said[::-1]) if text), "without a word")
-                raise InseqError(f"inseq's process ended: {last[:300]}")
-            return json.loads(line)
-
-        with process:
-            try:
-                yield Inseq(process.pid, asked(task)["versions"], tuple(ids), asked)
-            finally:
-                process.kill()
+    with peer(python, __file__, "inseq") as (pid, ask):
+        yield Inseq(pid, ask(task)["versions"], tuple(ids), ask)
 
 
 def _serve() -> None:

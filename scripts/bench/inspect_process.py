@@ -7,7 +7,6 @@ of JSON, one round of questions each, and reads back their cost.
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,11 +15,6 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-
-class InspectError(Exception):
-    """inspect_ai cannot be run."""
-
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 """Input of `_serve` -> its output."""
@@ -31,42 +25,14 @@ def started(python: Path) -> Iterator[Ask]:
     """Start the process; `python` is an interpreter with inspect_ai.
 
     Raises:
-        InspectError: The interpreter does not exist, lacks inspect_ai, or fails.
+        PeerError: The interpreter does not exist, lacks inspect_ai, or fails.
     """
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+    from common import peer
+
+    with tempfile.TemporaryDirectory() as folder:
         where = dict.fromkeys(("INSPECT_CACHE_DIR", "INSPECT_LOG_DIR", "TMPDIR"), folder)
-        try:
-            # -I: ignore this folder's modules and PYTHONPATH.
-            process = subprocess.Popen(
-                [str(python), "-I", __file__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env=os.environ | where,
-            )
-        except OSError as error:
-            raise InspectError(f"{python} cannot be run ({error.strerror})") from error
-
-        def ask(task: dict[str, Any]) -> dict[str, Any]:
-            assert process.stdout is not None
-            try:
-                print(json.dumps(task), file=process.stdin, flush=True)
-                line = process.stdout.readline()
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                errors.seek(0)
-                said = errors.read().decode(errors="replace").split("\n")
-                last = next((text for text in map(str.strip, said[::-1]) if text), "without a word")
-                raise InspectError(f"inspect_ai's process ended: {last[:300]}")
-            return dict(json.loads(line))
-
-        with process:
-            try:
-                yield ask
-            finally:
-                process.kill()
+        with peer(python, __file__, "inspect_ai", where) as (_, ask):
+            yield ask
 
 
 def _serve() -> None:

@@ -184,7 +184,7 @@ def test_the_server_is_that_of_the_profile_at_any_address(tmp_path: Path) -> Non
     assert str(tmp_path / "smollm2-135m-instruct") in line
     assert line[-2:] == ["--host", "0.0.0.0"]
     assert line[line.index("--port") + 1] == str(serve.PORT)
-    length = load("cpu-small").engine("smollm2-135m-instruct").max_model_len
+    length = load("cpu-small").engines["smollm2-135m-instruct"].max_model_len
     assert line[line.index("--max-model-len") + 1] == str(length)
     assert environment["VLLM_API_KEY"] == "k"
     assert environment["HF_HUB_OFFLINE"] == "1"

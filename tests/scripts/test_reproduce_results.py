@@ -2,28 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import reproduce_results
 from commands import command_of
 from reproduce_results import FILES, RUNS, Run, main, words
 from scripted import Scripted
-
-
-def question(number: int) -> dict[str, Any]:
-    right, wrong = str(1900 + number), str(1950 + number)
-    documents = [
-        {"text": f"Bridge {number} was opened in {right}.", "type": "correct", "answer": right},
-        {"text": f"Bridge {number} was opened in {wrong}.", "type": "misinfo", "answer": wrong},
-    ]
-    return {
-        "question": f"When was bridge {number} opened?",
-        "documents": documents,
-        "disambig_entity": [f"Bridge {number}"],
-        "gold_answers": [right],
-        "wrong_answers": [wrong],
-    }
+from shown import ramdocs_question
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
@@ -44,7 +29,7 @@ def test_runs_are_made_one_after_the_other_and_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    lines = [json.dumps(question(number)) for number in range(30)]
+    lines = [json.dumps(ramdocs_question(f"bridge {number}")) for number in range(30)]
     Path("data/ramdocs").mkdir(parents=True)
     Path("data/ramdocs/RAMDocs.jsonl").write_text("\n".join(lines) + "\n")
     asking = f"--judge model --endpoint {endpoint.url}"

@@ -53,11 +53,3 @@ def test_an_option_without_its_value_is_refused(tmp_path: Path) -> None:
         commands(tmp_path, "--profile")
     assert refused.value.returncode == 2
     assert "--profile needs a value" in refused.value.stderr
-
-
-def test_help_says_how_long_it_takes() -> None:
-    script = ROOT / "scripts" / "reproduce_salience.sh"
-    told = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, check=True)
-    for option in ("--data", "--model", "--profile", "--steps", "--annotator", "--as-in-paper"):
-        assert option in told.stdout
-    assert "about 20 minutes" in told.stdout

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import clients
 import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
@@ -15,9 +16,8 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from serving import endpoint as module
-from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
-from serving.client import Backend, Client
+from serving.calls import Sampling
+from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.models import Model
@@ -32,23 +32,9 @@ ASK = turn("What is it?")
 TURNS = "{% for turn in messages %}{{ turn.content }}{% endfor %}"
 
 
-@asynccontextmanager
-async def client_of(
-    *servers: Scripted,
-    cache: Path,
-    key: str = KEY,
-    tokenizer: ChatTokenizer | None = None,
-    context: int | None = None,
-    **how: int,
-) -> AsyncIterator[Client]:
-    backend = Backend([Endpoint(server.url, key, MODEL) for server in servers])
-    identity = ServedIdentity(MODEL, "digest", "scripted engine", context)
-    with CompletionCache(cache) as store:
-        client = Client(identity, tokenizer, store, backend, **how)
-        try:
-            yield client
-        finally:
-            await client.close()
+def client_of(*servers: Scripted, **how: Any) -> AbstractAsyncContextManager[Client]:
+    endpoints = [Endpoint(server.url, KEY, MODEL) for server in servers]
+    return clients.client_of(endpoints, **how)
 
 
 def by_words() -> ChatTokenizer:

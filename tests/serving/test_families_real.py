@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import pytest_asyncio
+from clients import client_of
 from pydantic import BaseModel
 
-from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
-from serving.client import Backend, Client
+from serving.calls import Sampling
+from serving.client import Client
 from serving.detached import State
 from serving.embeddings import embed
 from serving.endpoint import Endpoint
@@ -65,12 +65,10 @@ def served(smollm2: Model, running_server: State) -> Served:
 
 @pytest_asyncio.fixture
 async def client(served: Served, tmp_path: Path) -> AsyncIterator[Client]:
-    identity = ServedIdentity(served.model.name, served.model.digest, "strict", CONTEXT)
     tokenizer = ChatTokenizer.from_folder(served.model.path)
-    with CompletionCache(tmp_path / "c.sqlite") as store:
-        client = Client(identity, tokenizer, store, Backend([served.endpoint]))
+    cache = tmp_path / "c.sqlite"
+    async with client_of([served.endpoint], cache, tokenizer, context=CONTEXT) as client:
         yield client
-        await client.close()
 
 
 def next_token_probabilities(served: Served, ids: list[int]) -> list[float]:

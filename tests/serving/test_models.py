@@ -1,6 +1,5 @@
 """Model folders: what is refused, what the digest covers, and that changes are detected."""
 
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tiny_encoders import change as edit_json
 from tiny_loaded import saved
 
 from serving import folders, models
@@ -36,19 +36,13 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "models"
 
 
-def edit_json(file: Path, **fields: object) -> None:
-    value = json.loads(file.read_text()) if file.exists() else {}
-    file.write_text(json.dumps({**value, **fields}))
-
-
-def flip_byte(file: Path, *, keep_time: bool = False) -> None:
+def flip_byte(file: Path) -> None:
+    """Change a byte, and keep size and times."""
     state = file.stat()
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    # Otherwise a file system with coarse timestamps could not tell the two apart.
-    later = 0 if keep_time else 1_000_000_000
-    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + later))
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
 def write_gguf(
@@ -109,13 +103,12 @@ def write_gguf(
     return file
 
 
-def importing(file: Path, name: str, home: Path) -> subprocess.Popen[str]:
+def importing(file: Path, home: Path) -> subprocess.Popen[str]:
     code = (
         "import sys; from pathlib import Path; from serving import models;"
-        "file, name, home = sys.argv[1:];"
-        "print(models.add(Path(file), name, Path(home)).digest)"
+        "file, home = map(Path, sys.argv[1:]); print(models.add(file, 'tiny', home).digest)"
     )
-    command = [sys.executable, "-c", code, str(file), name, str(home)]
+    command = [sys.executable, "-c", code, str(file), str(home)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -160,7 +153,7 @@ def test_every_deciding_file_enters_the_digest_and_a_readme_does_not(
 
 def test_changed_bytes_and_files_that_vanish_or_appear_are_found(folder: Path, home: Path) -> None:
     added = models.add(folder, "tiny", home)
-    flip_byte(folder / "model.safetensors", keep_time=True)
+    flip_byte(folder / "model.safetensors")
     assert models.find("tiny", home) == added, "sizes and times are as before"
     os.utime(folder / "model.safetensors")
     (folder / "generation_config.json").unlink()
@@ -330,7 +323,7 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     home: Path, tmp_path: Path
 ) -> None:
     file = write_gguf(tmp_path / "tiny.gguf")
-    victim = importing(file, "tiny", home)
+    victim = importing(file, home)
     deadline = time.monotonic() + 60
     while not (home / ".tiny.partial").exists():
         assert victim.poll() is None, "the import ended before it could be killed"
@@ -341,7 +334,7 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert models.registered(home) == []
     assert not (home / "tiny").exists()
 
-    both = [importing(file, "tiny", home) for _ in range(2)]
+    both = [importing(file, home) for _ in range(2)]
     outputs = [process.communicate(timeout=240) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     model = models.find("tiny", home)

@@ -36,7 +36,7 @@ def test_the_format_that_is_quick_on_a_processor(
     cpuinfo.write_text(text)
     assert cpu_precision() == (dtype, why)
     assert str(cpu_precision()) == f"{dtype}: {why}"
-    options = load("cpu-small").engine("smollm2-135m-instruct")
+    options = load("cpu-small").engines["smollm2-135m-instruct"]
     assert options.dtype == numerics(options, tmp_path) == dtype, "a server goes by it"
 
 

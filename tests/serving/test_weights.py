@@ -61,7 +61,7 @@ def test_qwen_2_5_7b_on_one_gpu(tmp_path: Path) -> None:
 
 def test_llama_3_3_70b_over_four_gpus(tmp_path: Path) -> None:
     path = published(tmp_path, "llama-3.3-70b-instruct")
-    options = load("llama-3.3-70b").engine("llama-3.3-70b-instruct")
+    options = load("llama-3.3-70b").engines["llama-3.3-70b-instruct"]
     # A GPU has 2 of the 8 heads: 2 * 80 * 2 * 128 * 2 = 81,920 bytes per token, 32,768 tokens.
     step = 8192 * (2 * 8192 + 3 * 28672 / 4) * 2 / GIB
     logits = 8 * 128 * 128256 / GIB
@@ -141,7 +141,7 @@ def test_a_model_in_anothers_place_and_strict_mode_need_what_their_folder_shows(
     tmp_path: Path,
 ) -> None:
     def need(profile: Profile, model: str) -> float | None:
-        return profile.engine(model).gpu_memory_gib
+        return profile.engines[model].gpu_memory_gib
 
     profile = load("one-gpu-7b")
     path = published(tmp_path / "qwen2.5-7b-instruct", "qwen2.5-7b-instruct")
@@ -156,9 +156,9 @@ def test_a_model_in_anothers_place_and_strict_mode_need_what_their_folder_shows(
     unknown = with_model(profile, "elsewhere", tmp_path, "judge")
     assert need(unknown, "elsewhere") == 18, "it is said when it is looked for"
     strict = weights.strict(profile, tmp_path)
-    options = strict.engine("qwen2.5-7b-instruct")
+    options = strict.engines["qwen2.5-7b-instruct"]
     assert options.gpu_memory_gib == round(memory_gib(path, options), 1) == 33.1
     assert (options.dtype, options.max_num_seqs, options.prefix_caching) == ("float32", 1, False)
     assert options.max_model_len == 16384
     on_cpu = load("cpu-small")
-    assert weights.strict(on_cpu, tmp_path).engine(on_cpu.roles.judge).dtype == "float32"
+    assert weights.strict(on_cpu, tmp_path).engines[on_cpu.roles.judge].dtype == "float32"

@@ -1,6 +1,7 @@
 """BERTScore on made-up vectors, worked by hand (NPOV, footnote 5; Zhang et al. 2020)."""
 
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from pipelines.npov.similarity import (
     recall,
     word_errors,
 )
-from pipelines.retrieval.dense import Embedder, default_embedder
+from pipelines.retrieval.dense import Embedder
 
 CANDIDATE = np.array([[2.0, 0.0], [0.0, 3.0]])
 REFERENCE = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]])
@@ -69,10 +70,8 @@ vectors = st.lists(
 ).map(np.array)
 
 
-def test_the_bundled_encoder_knows_other_words_for_the_same() -> None:
-    path = default_embedder()
-    assert path is not None
-    score = BertScore(Embedder(path, device="cpu"))
+def test_the_bundled_encoder_knows_other_words_for_the_same(small_embedder: Path) -> None:
+    score = BertScore(Embedder(small_embedder, device="cpu"))
     example = NpovExample(
         question="Should the dam stay?",
         pro=("The dam holds drinking water.",),
@@ -95,10 +94,8 @@ def test_the_bundled_encoder_knows_other_words_for_the_same() -> None:
         assert 0.1 < getattr(told.errors, kind) < getattr(other.errors, kind)
 
 
-def test_a_long_text_is_embedded_to_its_end() -> None:
-    path = default_embedder()
-    assert path is not None
-    encoder = Embedder(path, length=16, device="cpu")
+def test_a_long_text_is_embedded_to_its_end(small_embedder: Path) -> None:
+    encoder = Embedder(small_embedder, length=16, device="cpu")
     long = " ".join(f"word{n}" for n in range(60))
     offsets, found = encoder.token_vectors(long)
     assert len(offsets) == len(found)

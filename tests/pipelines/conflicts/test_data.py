@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conflicts_endpoint import query
+from releases import lines, without
 
 from pipelines.conflicts.data import (
     BY_ORIGIN,
@@ -60,15 +61,6 @@ PARTIAL: dict[str, Any] = {
     "official_index_1based": 77,
     "from": "elsewhere",
 }
-
-
-def lines(path: Path, *records: object) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-def without(record: dict[str, Any], field: str) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name != field}
 
 
 @pytest.fixture(scope="module")

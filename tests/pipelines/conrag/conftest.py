@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from scripted import KEY
 from scripted_generator import ScriptedGenerator
 
 
 @pytest.fixture
-def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedGenerator:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+def scripted(tmp_path: Path) -> ScriptedGenerator:
     return ScriptedGenerator(tmp_path)

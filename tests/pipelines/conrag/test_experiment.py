@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from known_labels import KnownLabels, TooLong
+from known_labels import KnownLabels
 from pages import published
 
 from pipelines.conrag import data as datasets
@@ -48,7 +48,7 @@ class Labels(KnownLabels):
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         if NEVER in claims:
-            return await TooLong()(claims, documents)
+            return await KnownLabels(lambda _: Relation.INVALID)(claims, documents)
         return await super().__call__(claims, documents)
 
 

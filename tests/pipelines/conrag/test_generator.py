@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from known_labels import KnownLabels
-from scripted import prompt_of
-from scripted_generator import Reply, ScriptedGenerator, schema_of
+from scripted import Reply, prompt_of, schema_of
+from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag.answer import Answer, CitationPolicy
 from pipelines.conrag.data import Query

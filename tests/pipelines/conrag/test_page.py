@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels
-from pages import Reading, every
+from pages import RUNS, Reading, every
 from playwright.sync_api import expect
 
 from pipelines.conrag.answer import Answer
@@ -21,7 +21,6 @@ from pipelines.report.texts import Note
 from pipelines.retrieval.index import Retrieved
 
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
-RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 PASSAGES = {
     "guide": (S, "The dam at Aldham was built in 1902. It is made of brick."),
     "report": (S, "Aldham, built 1902: the river board's dam."),

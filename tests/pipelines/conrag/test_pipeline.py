@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from known_labels import KnownLabels
 from pages import every
-from scripted import fenced_text
-from scripted_generator import ScriptedGenerator, schema_of
+from scripted import fenced_text, schema_of
+from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.blocks import CUT, answer_blocks

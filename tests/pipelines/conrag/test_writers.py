@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from known_labels import KnownLabels
-from scripted import fenced_text, prompt_of
-from scripted_generator import Reply, ScriptedGenerator, schema_of
+from scripted import Reply, fenced_text, prompt_of, schema_of
+from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag import metrics
 from pipelines.conrag.data import GoldAnswer, Query

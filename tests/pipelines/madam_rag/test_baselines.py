@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from debates import asking, documents, readers, schema_of
-from scripted import prompt_of
+from clients import asking
+from debates import documents, readers
+from scripted import prompt_of, schema_of
 
 from pipelines.madam_rag.baselines import (
     astute_rag,

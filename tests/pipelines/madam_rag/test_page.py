@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pages import Reading, every, published
+from pages import CLOSES, RUNS, Reading, every, published
 from playwright.sync_api import expect
 
 from pipelines.data.records import Document
@@ -15,9 +15,6 @@ from pipelines.madam_rag.view import changed, content
 from pipelines.report import blocks
 from pipelines.report.explorer import write
 from pipelines.report.texts import Aside, Chip
-
-RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
-CLOSES = "</script><script>alert(1)</script><!--"
 
 
 def given(name: str, text: str, kind: Kind, answer: str | None = None) -> GivenDocument:
@@ -107,10 +104,6 @@ MODEL = {"name": "small-7b", "digest": "1" * 64}
 CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": {"rounds": 3}}
 
 
-def debates(result: QuestionResult) -> list[blocks.Debate]:
-    return [*every(content(result), blocks.Debate)]
-
-
 def texts(made: object) -> list[str]:
     """What chips and asides say, in order."""
     return [
@@ -128,7 +121,7 @@ def test_changed_is_an_answer_that_is_another_one() -> None:
 
 
 def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None:
-    first, second, third = debates(ANSWERED)[0].conclusions
+    first, second, third = next(every(content(ANSWERED), blocks.Debate)).conclusions
     assert texts(first) == ["✓ 1902", "✗ 1911", "Left out:", "✓ 4 July 1856"]
     # No agent says 1907. That one spells the day in another way does not matter.
     assert texts(second)[:4] == ["✓ 1902", "✓ 4 July 1856", "○ 1907", "from no agent"]

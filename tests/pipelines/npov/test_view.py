@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pages import Reading, every
+from pages import RUNS, Reading, every
 from playwright.sync_api import expect
 
 from pipelines.npov.check import check
@@ -16,7 +16,6 @@ from salience.decoder import Encoded
 from salience.maps import WordMap
 from salience.words import Word
 
-RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 EXAMPLE = NpovExample(
     question=f"Should it stay? {RUNS}",
     pro=("Dams hold water.",),

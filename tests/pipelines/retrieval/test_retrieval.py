@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
-from pipelines.retrieval.dense import Embedder, default_embedder
+from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.documents import passages, sections
 from pipelines.retrieval.index import Index, build, normalised, reciprocal_rank_fusion
 
@@ -29,11 +29,8 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    path = default_embedder()
-    if path is None:
-        pytest.skip("the small embedding model is not installed")
-    return Embedder(path)
+def embedder(small_embedder: Path) -> Embedder:
+    return Embedder(small_embedder)
 
 
 @pytest.fixture(scope="module")
