@@ -87,7 +87,7 @@ def _show(found: "FolderComparison") -> None:
     for table in tables:
         if not table.rows:
             continue
-        show(replace(table, rows=table.rows[:ROWS]), console)
+        show(replace(table, rows=table.rows[:ROWS]))
         if (more := len(table.rows) - ROWS) > 0:
             console.print(f"{more:,} more rows; --out has all", soft_wrap=True)
         if table.name == SCORES:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from nli.labels import LABELS
 from nli.pairs import LabelledPair, write_pairs
 from pipelines.cli.flat import flat
@@ -52,7 +50,7 @@ def pairs(options: PairOptions) -> None:
         made, notes = recipes.build(releases, options.settings, reading)
         status.update("writing")
         write_pairs(options.out, made)
-    show(_counts(made, options.out), Console())
+    show(_counts(made, options.out))
     for note in notes:
         say(note)
 

@@ -52,7 +52,7 @@ def inspect(
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
     from pipelines.files import check_writable
-    from pipelines.report.progress import STDERR, say, waiting
+    from pipelines.report.progress import say, waiting
     from pipelines.report.terminal import plain, plain_json, show
 
     html, png = page.html, page.png if isinstance(page, MapOptions) else None
@@ -79,10 +79,9 @@ def inspect(
             console = Console(emoji=False)
             console.print(f"[italic]{plain(example.title)}[/italic]")
             show(console, example.blocks())
-    if inspection.cost:
-        STDERR.print(f"[dim]{plain(inspection.cost)}[/dim]", soft_wrap=True)
+    say(inspection.cost, "dim")
     if html is not None:
-        STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
+        say(f"page: {html}")
     if inspection.problem:
         raise InputError(inspection.problem)
     if inspection.exit_code:

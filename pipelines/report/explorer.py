@@ -33,8 +33,8 @@ ROWS_SHOWN = 500
 def table_html(table: Table, *, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Rows beyond `ROWS_SHOWN` are left out; a line gives their number and points to the CSV. Links lead
-    from the first cell of a row to an id on the page.
+    Rows beyond `ROWS_SHOWN` are left out; a line gives their number and points to the CSV. Links
+    lead from the first cell of a row to an id on the page.
     """
     table = without_zeros(table)
     numbers = [numeric(table, place) for place in range(len(table.columns))]
