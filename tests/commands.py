@@ -95,11 +95,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+def records(path: Path | str) -> list[dict[str, Any]]:
+    """The records of a JSON Lines file; every line must be whole."""
+    lines = Path(path).read_bytes().split(b"\n")
+    assert lines.pop() == b"", "the last line is not whole"
+    return [json.loads(line) for line in lines]
+
+
 def results(folder: Path) -> dict[str, dict[str, Any]]:
     """The results in a run folder, by id."""
-    lines = (folder / "conflictscore.jsonl").read_bytes().split(b"\n")
-    assert lines.pop() == b"", "the last line is not whole"
-    return {result["id"]: result for result in map(json.loads, lines)}
+    return {result["id"]: result for result in records(folder / "conflictscore.jsonl")}
+
+
+def entries(folder: Path | str) -> dict[str, Any]:
+    """The entries of `run.json` in a run folder, by name."""
+    found: dict[str, Any] = json.loads(Path(folder, "run.json").read_bytes())["pipelines"]
+    return found
 
 
 def table(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -108,8 +119,8 @@ def table(folder: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def write(name: str, *records: object) -> None:
-    """Write a JSON Lines file in the current folder."""
+def write(name: Path | str, *records: object) -> None:
+    """Write a JSON Lines file."""
     Path(name).write_text("".join(json.dumps(each) + "\n" for each in records))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from annotations import ENTRY, C, I, S, subject, write_run
-from commands import Contested, contents, table
+from commands import Contested, contents, records, table, write
 from playwright.sync_api import Browser, Page, expect
 
 from pipelines.annotation.responses import to_label
@@ -109,7 +109,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
             process.wait()
             page.keyboard.press(keys[8])
             expect(page.locator("#said")).to_contain_text("`contested annotate` has ended")
-    kept = [json.loads(line) for line in (KEPT / "anna.jsonl").read_text().splitlines()]
+    kept = records(KEPT / "anna.jsonl")
     assert [(each["id"], each["label"]) for each in kept[2:]] == list(says.items())[:8]
     assert kept[1]["label"] is None
     with (KEPT / "anna.jsonl").open("a") as file:
@@ -247,6 +247,6 @@ def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> 
     other = next(item for item in own.items if item not in drawn)
     line = json.loads(good)
     for changed in ({"label": "MAYBE"}, {"id": other}):
-        path.write_text(json.dumps(line | changed) + "\n")
+        write(path, line | changed)
         said = contested.refused("annotate", "out", "--results")
         assert "which does not belong to this sample; remove the line" in said

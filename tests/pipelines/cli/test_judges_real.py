@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Contested
+from commands import Contested, entries, write
 from tiny_encoders import cross_encoder
 
 from pipelines.conflictscore.result import Result
@@ -50,7 +50,7 @@ def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
         ],
     }
     data = tmp_path / "data.jsonl"
-    data.write_text(json.dumps(record) + "\n")
+    write(data, record)
     run = ["run", "conflictscore", "--data", data, "--judge", "tagger", "--claims", "sentences"]
     run += ["--tagger", tiny]
     shown, _, loaded = call(*run, "--dry-run")
@@ -76,8 +76,8 @@ def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
         else:
             assert judgement.snippet
             assert judgement.snippet in texts[judgement.document]
-    digest = json.loads((tmp_path / "one/run.json").read_text())["pipelines"]["conflictscore"]
-    assert digest["config"]["tagger"]["digest"] == tagger_folder(tiny).digest
+    config = entries(tmp_path / "one")["conflictscore"]["config"]
+    assert config["tagger"]["digest"] == tagger_folder(tiny).digest
 
 
 def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, contents, entries, records, table, write
 from scripted import KEY, Scripted, prompt_of
 
 EXAMPLE = {
@@ -44,18 +44,17 @@ RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "so
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
-    responses = [RESPONSE, FAITHFUL, FAULTY]
-    Path("response.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in responses))
-    Path("source_info.jsonl").write_text(json.dumps(SOURCE) + "\n")
+    write("claims.jsonl", EXAMPLE)
+    write("response.jsonl", RESPONSE, FAITHFUL, FAULTY)
+    write("source_info.jsonl", SOURCE)
     return tmp_path
 
 
 def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
     out = folder / "out"
-    lines = (out / "conrag.ragtruth.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == ["1:1", "1:2", "2:1"]
+    results = records(out / "conrag.ragtruth.jsonl")
+    assert [result["id"] for result in results] == ["1:1", "1:2", "2:1"]
     rows = table(out, "conrag_hallucination")
     ours = {row["method"]: row for row in rows if row["figures"] == "this run"}
     assert list(ours) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
@@ -129,7 +128,7 @@ def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
         }
     assert {"SortReply", "RelationReply"} <= asked
     assert "--sort model" in " ".join(told.err.split())
-    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    entry = entries(folder / "out")["conrag.alce-asqa"]
     assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
     assert entry["config"]["citations"]["model"]["name"] == "scripted"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, at, contents, ours, table, write
+from commands import Contested, at, contents, ours, records, table, write
 from debates import readers
 from scripted import Scripted
 from tiny_words import word_counting
@@ -76,8 +76,7 @@ def endpoint() -> Iterator[Scripted]:
 
 
 def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
-    lines = Path(out, f"madam-rag.{name}.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    return records(f"{out}/madam-rag.{name}.jsonl")
 
 
 def figures(row: dict[str, Any]) -> tuple[float, ...]:
