@@ -138,12 +138,39 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
     ]
 
 
+HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "vllm", "openai"}
+
+
+def loading(*arguments: object) -> tuple[str, str, set[str]]:
+    """Run a command in a separate process.
+
+    Returns:
+        Its output, its lines on standard error, and the heavy packages that it imported.
+    """
+    program = (
+        "import json, sys\n"
+        "from pipelines.cli.app import main\n"
+        f"code = main({[*map(str, arguments)]!r})\n"
+        f"print(json.dumps([*{HEAVY!r} & set(sys.modules)]), file=sys.stderr)\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    *said, loaded = done.stderr.strip().splitlines()
+    return done.stdout, "\n".join(said), set(json.loads(loaded))
+
+
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
     """Start a command in a separate process, and kill it as soon as `midway` holds."""
-    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

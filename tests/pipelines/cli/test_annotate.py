@@ -22,7 +22,6 @@ from pipelines.npov.example import NpovExample, Perspectives, read_annotated
 from pipelines.npov.responses import Drawn
 from pipelines.runs.folder import RunFolder
 
-ROOT = Path(__file__).parents[3]
 KEPT = Path(f"out/annotations/{ENTRY}.relation")
 HOSTILE = (
     "</p><script>document.title='taken over'</script><img src=x onerror=alert(1)> \u202ereversed"
@@ -33,10 +32,9 @@ LABELS = [S] * 20 + [C] * 10 + [I] * 10
 @contextmanager
 def annotating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     """The command in a process of its own, the address that it prints, and the lines before."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", "annotate", "out", *arguments],
-        env=os.environ | {"PYTHONPATH": paths},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -218,7 +216,6 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
             ["annotate", "out", "--entry", "conrag"],
             "no run has such labels; name one of: --entry conflict",
         ),
-        (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "out has no labels by people yet"),
     ],
 )
@@ -231,13 +228,11 @@ def test_what_cannot_be_done_is_refused(
     assert contents(Path("out")) == before
 
 
-def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:
+def test_damaged_labels_are_refused(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
     drawn = opened(own, 20, None, None).items
     Labels(own, drawn, "anna").give(drawn[0], "SUPPORTS")
-    said = contested.refused("annotate", "out", "--sample", "30")
-    assert "has another sample (--sample 20 --by label --seed 0)" in said
     path = KEPT / "anna.jsonl"
     good = path.read_text()
     for bad in ('{"id": "x"}\n', "no JSON\n"):
