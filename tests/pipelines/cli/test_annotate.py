@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from annotations import ENTRY, C, I, S, subject, write_run
 from commands import Contested, contents, records, table, write
+from pages import watch
 from playwright.sync_api import Browser, Page, expect
 
 from pipelines.annotation.responses import to_label
@@ -57,9 +58,7 @@ def shown(chromium: Browser, address: str, title: str) -> Iterator[Page]:
     """The page; whatever is done on it, nothing runs that is not its own."""
     page = chromium.new_page(viewport={"width": 400, "height": 700})
     trouble: list[str] = []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    watch(page, trouble)
     page.goto(address)
     yield page
     assert [each for each in trouble if "ERR_CONNECTION_REFUSED" not in each] == []
