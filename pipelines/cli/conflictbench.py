@@ -101,12 +101,12 @@ async def _claims(
     from pipelines.experiment.cost import cost_line
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import Needs
-    from pipelines.report.progress import STDERR, say
+    from pipelines.report.progress import say, waiting
 
     prompt = bench.claim_prompt(options.prompts)
-    with STDERR.status("") as status:
-        async with models_for(options, Needs(role="judge"), status.update) as models:
-            status.update("claims")
+    with waiting() as tell:
+        async with models_for(options, Needs(role="judge"), tell) as models:
+            tell("claims")
             made = await bench.claims_by_model(asked, models.asked, prompt)
             say(cost_line(models.asked), "dim")
             return made
