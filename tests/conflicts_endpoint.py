@@ -22,6 +22,11 @@ A fifth of the probability mass falls elsewhere.
 """
 
 
+def weigh(request: dict[str, Any]) -> list[float]:
+    """The first `WEIGHTS`, for as many labels as are asked for."""
+    return WEIGHTS[: len(request["logprob_token_ids"])]
+
+
 def query(*texts: str, gold: ConflictType | None = None, **fields: Any) -> Query:
     """A query about a tower, with these texts as its sources."""
     sources = tuple(Source(text=text) for text in texts or ("It opened in 1889.", "In 1902."))

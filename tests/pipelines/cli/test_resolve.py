@@ -1,11 +1,10 @@
 """`contested resolve`, as a person meets it."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import Contested
-from conflicts_endpoint import WEIGHTS, call_of, speaks
+from conflicts_endpoint import call_of, speaks, weigh
 from scripted import Scripted, fenced_text
 from tagging import ScriptedTagger, offer, word_for_word
 
@@ -35,10 +34,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def bridges(endpoint: Scripted) -> Scripted:
     """A writer and judges that go by words; the type is outdated, with 0.625."""
-
-    def weigh(request: dict[str, Any]) -> list[float]:
-        return WEIGHTS[: len(request["logprob_token_ids"])]
-
     endpoint.reply, endpoint.weigh = speaks, weigh
     return endpoint
 

@@ -1,14 +1,13 @@
 """`contested run conflicts`, as a person meets it: figures, run folders, faults, kills."""
 
 import re
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Contested, at, contents, entries, ours, records, table, write
-from conflicts_endpoint import WEIGHTS, speaks
+from conflicts_endpoint import speaks, weigh
 from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
@@ -55,14 +54,10 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Scripted]:
-    """A writer and judges that go by words; the numbers are by `WEIGHTS`."""
-
-    def weigh(request: dict[str, Any]) -> list[float]:
-        return WEIGHTS[: len(request["logprob_token_ids"])]
-
-    with Scripted(reply=speaks, weigh=weigh, key="") as scripted:
-        yield scripted
+def endpoint(endpoint: Scripted) -> Scripted:
+    """A writer and judges that go by words."""
+    endpoint.reply, endpoint.weigh = speaks, weigh
+    return endpoint
 
 
 def answers(name: str = "conflicts_answers", **chosen: object) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +60,17 @@ RUN = ["run", "madam-rag", "--out", "out"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> Path:
+def files() -> None:
     write("faith.jsonl", CANAL)
     write("wide.jsonl", MILL, WIDE)
     Path("ambig.json").write_text(json.dumps([HOUSES]))
-    return tmp_path
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Scripted]:
+def endpoint(endpoint: Scripted) -> Scripted:
     """Readers, who say the years of their documents."""
-    with Scripted(reply=readers, key="") as scripted:
-        yield scripted
+    endpoint.reply = readers
+    return endpoint
 
 
 def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
