@@ -20,7 +20,7 @@ class PageOptions(Options):
     html: Annotated[Path | None, Option("Write an HTML page that opens offline.")] = None
 
 
-class MapOptions(PageOptions):
+class MapPageOptions(PageOptions):
     """As `PageOptions`, and a picture of the heat map."""
 
     png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
@@ -33,7 +33,7 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
         inspect(task, asked, options, page)
 
     command.__doc__ = task.help
-    page = MapOptions if task.maps else PageOptions
+    page = MapPageOptions if task.maps else PageOptions
     command.__annotations__.update(asked=task.asked, options=task.options, page=page)
     return flat(command)
 
@@ -55,7 +55,7 @@ def inspect(
     from pipelines.report.progress import say, waiting
     from pipelines.report.terminal import plain, plain_json, show
 
-    html, png = page.html, page.png if isinstance(page, MapOptions) else None
+    html, png = page.html, page.png if isinstance(page, MapPageOptions) else None
     for path in (html, png):
         if path is not None:
             check_writable(path)
