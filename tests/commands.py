@@ -168,9 +168,11 @@ def loading(*arguments: object) -> tuple[str, str, set[str]]:
 
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
     """Start a command in a separate process, and kill it as soon as `midway` holds."""
+    # A test may have put a stand-in's folder into PYTHONPATH.
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
