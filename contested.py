@@ -32,10 +32,7 @@ from typing import (
     Unpack,
 )
 
-from nli.errors import TaggerError
-from pipelines.errors import InputError
-from salience.errors import SalienceError
-from serving.errors import ServingError
+from pipelines.errors import FIXABLE, InputError
 from serving.offline import go_offline
 
 if TYPE_CHECKING:  # imported lazily, to keep `import contested` fast
@@ -69,7 +66,7 @@ __all__ = [
     "tag",
 ]
 
-Error = (InputError, ServingError, TaggerError, SalienceError)
+Error = FIXABLE
 """The errors to catch: `except contested.Error`."""
 
 P = ParamSpec("P")
@@ -389,7 +386,6 @@ async def _found(
     refuse_unneeded(chosen, needs)
     async with models_for(chosen, needs, lambda _: None) as models:
         inspection = await task.inspect(texts, chosen, models, lambda _: None)
-    assert inspection.view is not None  # noqa: S101  (every task here returns a view)
     return Found(inspection.result, inspection.cost, partial(inspection.view, None))
 
 

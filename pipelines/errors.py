@@ -1,4 +1,10 @@
-"""Input errors that a user can fix."""
+"""Errors that a user can fix."""
+
+from typing import Final
+
+from nli.errors import TaggerError
+from salience.errors import SalienceError
+from serving.errors import ServingError
 
 
 class InputError(Exception):
@@ -11,3 +17,7 @@ class InputError(Exception):
 
 class LowLabelMassError(InputError):
     """A run finished, but its judge would mostly have written something other than labels."""
+
+
+FIXABLE: Final = (InputError, ServingError, TaggerError, SalienceError)
+"""All errors that a user can fix; their messages are one line."""

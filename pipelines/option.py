@@ -182,7 +182,7 @@ def refuse_idle(settings: BaseModel) -> None:
         refuse_idle(getattr(settings, name))
 
 
-def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], without: str) -> None:
+def refuse_given(settings: BaseModel, names: Iterable[str], without: str) -> None:
     """Raise InputError if one of these options was given, for a reason outside the settings.
 
     Args:

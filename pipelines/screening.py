@@ -95,11 +95,10 @@ def screen(
             for premise, hypothesis in ((one, other), (other, one))
         ]
     )
+    # Contradiction is symmetric: both directions estimate the same probability.
     denials = [reading.probabilities[1] for reading in readings]
     compared = [
-        Contradiction(
-            first=one, second=other, probability=contradiction_probability(*denials[at : at + 2])
-        )
+        Contradiction(first=one, second=other, probability=sum(denials[at : at + 2]) / 2)
         for at, (one, other) in zip(range(0, len(denials), 2), pairs, strict=True)
     ]
     likely = [pair for pair in compared if pair.probability >= threshold]
@@ -109,15 +108,6 @@ def screen(
         compared=len(pairs),
         contradictions=tuple(sorted(likely, key=lambda pair: -pair.probability)),
     )
-
-
-def contradiction_probability(forth: float, back: float) -> float:
-    """Probability that two statements contradict each other.
-
-    Contradiction is symmetric, so the two directions, each the probability that one statement
-    refutes the other, estimate the same quantity; the result is their mean.
-    """
-    return (forth + back) / 2
 
 
 def statements(document: Document) -> list[Statement]:

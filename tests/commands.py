@@ -96,11 +96,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+def records(path: Path | str) -> list[dict[str, Any]]:
+    """The records of a JSON Lines file; every line must be whole."""
+    lines = Path(path).read_bytes().split(b"\n")
+    assert lines.pop() == b"", "the last line is not whole"
+    return [json.loads(line) for line in lines]
+
+
 def results(folder: Path) -> dict[str, dict[str, Any]]:
     """The results in a run folder, by id."""
-    lines = (folder / "conflictscore.jsonl").read_bytes().split(b"\n")
-    assert lines.pop() == b"", "the last line is not whole"
-    return {result["id"]: result for result in map(json.loads, lines)}
+    return {result["id"]: result for result in records(folder / "conflictscore.jsonl")}
+
+
+def entries(folder: Path | str) -> dict[str, Any]:
+    """The entries of `run.json` in a run folder, by name."""
+    found: dict[str, Any] = json.loads(Path(folder, "run.json").read_bytes())["pipelines"]
+    return found
 
 
 def table(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -109,8 +120,8 @@ def table(folder: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def write(name: str, *records: object) -> None:
-    """Write a JSON Lines file in the current folder."""
+def write(name: Path | str, *records: object) -> None:
+    """Write a JSON Lines file."""
     Path(name).write_text("".join(json.dumps(each) + "\n" for each in records))
 
 
@@ -126,6 +137,34 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
         if row.get("figures", "this run") == "this run"
         and all(row[column] == cell for column, cell in chosen.items())
     ]
+
+
+HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "vllm", "openai"}
+
+
+def loading(*arguments: object) -> tuple[str, str, set[str]]:
+    """Run a command in a separate process.
+
+    Returns:
+        Its output, its lines on standard error, and the heavy packages that it imported.
+    """
+    program = (
+        "import json, sys\n"
+        "from pipelines.cli.app import main\n"
+        f"code = main({[*map(str, arguments)]!r})\n"
+        f"print(json.dumps([*{HEAVY!r} & set(sys.modules)]), file=sys.stderr)\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    *said, loaded = done.stderr.strip().splitlines()
+    return done.stdout, "\n".join(said), set(json.loads(loaded))
 
 
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from browser import Read
-from playwright.sync_api import Page
+from playwright.sync_api import Dialog, Page
 
 from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.publish import Publication, Runs
@@ -37,8 +37,8 @@ def published(
     )
 
 
-def safe(page: str) -> Read:
-    """The parsed page, after checking that nothing in it runs or leads elsewhere."""
+def safe(page: str) -> None:
+    """Check that nothing in a page runs or leads elsewhere."""
     read = Read(page)
     scripts = [attrs for tag, attrs in read.elements if tag == "script" and "type" not in attrs]
     assert len(scripts) <= 1
@@ -48,7 +48,6 @@ def safe(page: str) -> Read:
         assert all(value.startswith(("#", "data:")) for value in leads), (tag, attrs)
         assert not any(name == "style" or name.startswith("on") for name in attrs), (tag, attrs)
         assert (attrs.get("href") or "#").startswith(("#", "data:,"))
-    return read
 
 
 def unpacked(page: str) -> list[dict[str, Any]]:
@@ -85,6 +84,18 @@ def filled(value: Any, texts: list[str]) -> Any:
             return texts[value["$"]]
         return {key: filled(each, texts) for key, each in value.items()}
     return [filled(each, texts) for each in value] if isinstance(value, list) else value
+
+
+def watch(page: Page, trouble: list[str]) -> None:
+    """Note whatever a page complains of or asks in a dialog."""
+
+    def dismiss(dialog: Dialog) -> None:
+        trouble.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", dismiss)
 
 
 def every(blocks: Any, kind: type[Kind]) -> Iterator[Kind]:

@@ -135,4 +135,4 @@ def _show(folder: RunFolder, every: "list[Ratings]", tables: "list[Table]") -> N
         console.print(plain(line), soft_wrap=True)
     for table in tables:
         if table.rows:
-            show(table, console)
+            show(table)

@@ -8,12 +8,10 @@ from typing import Any, Final
 
 from typer.exceptions import Abort, TyperException
 
-from nli.errors import TaggerError, is_fault
+from nli.errors import is_fault
 from pipelines import papers
 from pipelines.cli.command import Group, listed
-from pipelines.errors import InputError
-from salience.errors import SalienceError
-from serving.errors import ServingError
+from pipelines.errors import FIXABLE
 from serving.offline import go_offline
 
 COMPLETE: Final = "_CONTESTED_COMPLETE"
@@ -181,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         get_completion_inspect_parameters()  # registers the shells
     try:
         code = app(args=arguments, prog_name="contested", standalone_mode=False)
-    except (InputError, SalienceError, ServingError, TaggerError) as error:
+    except FIXABLE as error:
         return _tell(str(error))
     except TyperException as error:
         text = error.format_message().replace("Value error, ", "").removesuffix(".")
@@ -207,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(message: str) -> int:
-    from pipelines.report.texts import visible
+    from pipelines.report.texts import one_line, visible
 
-    print(f"contested: {visible(' '.join(message.split()))}", file=sys.stderr)
+    print(f"contested: {visible(one_line(message))}", file=sys.stderr)
     return USER_ERROR

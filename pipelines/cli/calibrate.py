@@ -229,8 +229,8 @@ async def _ask(
 def _show(options: CalibrateOptions, tables: "Sequence[Table]", said: str, about: str) -> None:
     """Print the tables and a summary; with `--report`, also write the tables."""
     for table in tables:
-        show(table, Console())
-    Console().print(plain(said), soft_wrap=True)
+        show(table)
+    Console(emoji=False).print(plain(said), soft_wrap=True)
     if options.report is None:
         return
     from pipelines.report.table import write

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +45,6 @@ def compare(options: CompareOptions) -> None:
 
         contested compare before after --out comparison
     """
-    from pipelines import papers
     from pipelines.comparison import page
     from pipelines.comparison.folders import compare_folders
     from pipelines.report.table import write
@@ -54,9 +52,8 @@ def compare(options: CompareOptions) -> None:
     out = options.out
     if out is not None:
         _refuse(out)
-    known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
     with telling_damage(options.first, options.second):
-        comparison = compare_folders(options.first, options.second, known)
+        comparison = compare_folders(options.first, options.second)
         if out is not None:
             for table in comparison.tables():
                 write(table, out / "tables")
@@ -90,7 +87,7 @@ def _show(found: "FolderComparison") -> None:
     for table in tables:
         if not table.rows:
             continue
-        show(replace(table, rows=table.rows[:ROWS]), console)
+        show(replace(table, rows=table.rows[:ROWS]))
         if (more := len(table.rows) - ROWS) > 0:
             console.print(f"{more:,} more rows; --out has all", soft_wrap=True)
         if table.name == SCORES:

@@ -68,8 +68,6 @@ def conflictbench(options: BenchOptions) -> None:
     """
     import asyncio
 
-    from rich.console import Console
-
     from pipelines.conflictscore.detection import bench
     from pipelines.judge.examples import write
     from pipelines.report.progress import say, show
@@ -92,7 +90,7 @@ def conflictbench(options: BenchOptions) -> None:
     write(options.out, examples)
     halves = ", ".join(f"{bench.part_of(name, options.half)} of {name}" for name in questions)
     say(f"halves: {halves}; claims by {options.claims_by}")
-    show(bench.counts(examples), Console())
+    show(bench.counts(examples))
     say(f"{len(examples):,} examples: {options.out}")
 
 
@@ -103,13 +101,12 @@ async def _claims(
     from pipelines.experiment.cost import cost_line
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import Needs
-    from pipelines.report.progress import STDERR
-    from pipelines.report.terminal import plain
+    from pipelines.report.progress import say, waiting
 
     prompt = bench.claim_prompt(options.prompts)
-    with STDERR.status("") as status:
-        async with models_for(options, Needs(role="judge"), status.update) as models:
-            status.update("claims")
+    with waiting() as tell:
+        async with models_for(options, Needs(role="judge"), tell) as models:
+            tell("claims")
             made = await bench.claims_by_model(asked, models.asked, prompt)
-            STDERR.print(f"[dim]{plain(cost_line(models.asked))}[/dim]", soft_wrap=True)
+            say(cost_line(models.asked), "dim")
             return made

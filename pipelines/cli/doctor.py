@@ -35,7 +35,7 @@ def doctor(options: ProfileOptions) -> None:
         table.add_column(overflow=overflow)
     for finding in checks:
         table.add_row(plain(finding.what), MARKS[finding.state], plain(finding.says))
-    Console().print(table)
+    Console(emoji=False).print(table)
     missing = [finding.what for finding in checks if finding.state == "missing"]
     if missing:
         raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to fix it")

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
 from rich.filesize import decimal
 
 from pipelines.cli.flat import flat
@@ -65,7 +64,7 @@ def show_models(options: RegistryOptions) -> None:
             ),
         ]
         table = Table.of(registered, name="models", title=f"Models in {where}", columns=columns)
-        show(table, Console())
+        show(table)
 
 
 def _size(model: models.Model, where: Path) -> str:

@@ -5,16 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from nli.labels import LABELS
 from nli.pairs import LabelledPair, write_pairs
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options, listed, named
-from pipelines.report.progress import STDERR, say, show
+from pipelines.report.progress import say, show, waiting
 from pipelines.report.table import Column, Table
-from pipelines.report.terminal import plain
 from pipelines.supervision.settings import RELEASES, PairSettings
 
 
@@ -44,15 +41,13 @@ def pairs(options: PairOptions) -> None:
     releases = {name: Path(path) for name, path in given}
     if not releases and not options.settings.nli:
         raise InputError("no release given; name one: --release scifact=FOLDER, or --nli FILE")
-    with STDERR.status("") as status:
-
-        def reading(name: str) -> None:
-            status.update(f"reading {plain(name)}")
-
-        made, notes = recipes.build(releases, options.settings, reading)
-        status.update("writing")
+    with waiting() as tell:
+        made, notes = recipes.build(
+            releases, options.settings, lambda name: tell(f"reading {name}")
+        )
+        tell("writing")
         write_pairs(options.out, made)
-    show(_counts(made, options.out), Console())
+    show(_counts(made, options.out))
     for note in notes:
         say(note)
 

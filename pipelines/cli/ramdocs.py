@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
-from rich.console import Console
 
 from pipelines.cli.flat import flat
 from pipelines.option import Option, Options, Seed
@@ -51,7 +50,7 @@ def ramdocs(options: BuildOptions) -> None:
             most=options.questions,
             seed=options.seed,
         )
-    show(averages(statistics(questions), options.out.name), Console())
+    show(averages(statistics(questions), options.out.name))
     if len(questions) < options.questions:
         say(f"only {len(questions):,} of {options.questions:,} questions could be built")
     say(f"{len(questions):,} questions: {options.out}")

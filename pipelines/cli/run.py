@@ -37,15 +37,13 @@ def command_of(name: str) -> Callable[..., Any]:
 def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast | None":
     """Run an experiment and write its tables and page; or only say what it would take."""
     import uvloop
-    from rich.console import Console
 
     from pipelines.cluster.workers import announced, workers
     from pipelines.experiment.execute import execute
     from pipelines.experiment.needs import refuse_missing, refuse_unneeded
     from pipelines.experiment.options import anyway, judged_by
     from pipelines.metrics.calibration import is_low
-    from pipelines.report.progress import STDERR, progress, say, show
-    from pipelines.report.terminal import plain
+    from pipelines.report.progress import progress, say, show
     from pipelines.runs.folder import RunFolder
 
     plan = experiment.plan(options)
@@ -63,13 +61,13 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
             tell = partial(say, judged_by(options, plan.needs.tagger))
             done = uvloop.run(execute(experiment, plan, options, progress, placing, on_begun=tell))
         for cost in done.costs:
-            STDERR.print(f"[dim]{plain(cost)}[/dim]", soft_wrap=True)
+            say(cost, "dim")
         made = publish(folder)[experiment.name]
     for remark in plan.remarks:
         say(remark)
     if made.glance is not None:
-        show(made.glance, Console(emoji=False))
-    STDERR.print(f"report: {plain(str(folder.report))}   tables: {plain(str(folder.tables))}")
+        show(made.glance)
+    say(f"report: {folder.report}   tables: {folder.tables}")
     if is_low(done.label_mass) and not anyway(options):
         raise LowLabelMassError(
             f"on average {done.label_mass:.0%} of the judge's probability fell on the labels: "

@@ -30,15 +30,14 @@ def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
     """Run the stages in order; a dry run ends with a table of what each would take."""
     from pipelines.cli.app import app
     from pipelines.experiment.forecast import Forecast, table
-    from pipelines.report.progress import STDERR
-    from pipelines.report.terminal import plain
+    from pipelines.report.progress import say
     from serving.connect import stop_shared
 
     start = time.monotonic()
     forecasts: list[tuple[str, Forecast]] = []
     doubts: list[LowLabelMassError] = []
     for number, stage in enumerate(planned, 1):
-        STDERR.print(f"[bold]{number}/{len(planned)}  {plain(stage.title)}[/bold]", soft_wrap=True)
+        say(f"{number}/{len(planned)}  {stage.title}", "bold")
         if stage.gradients and not options.dry_run and not fits_beside_servers(options):
             stop_shared()
         try:
@@ -51,6 +50,6 @@ def _run_stages(planned: Sequence[Stage], options: AllOptions) -> None:
     if forecasts:
         print("\n".join(table(forecasts)))
     minutes = (time.monotonic() - start) / 60
-    STDERR.print(f"[bold]all {len(planned)} done in {minutes:.0f} min[/bold]", soft_wrap=True)
+    say(f"all {len(planned)} done in {minutes:.0f} min", "bold")
     if doubts:
         raise doubts[0]

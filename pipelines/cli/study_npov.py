@@ -21,7 +21,6 @@ def study_npov(options: StudyOptions) -> None:
         contested lab study-npov --dry-run
     """
     import uvloop
-    from rich.console import Console
 
     from pipelines.cli.run import publish
     from pipelines.npov.steps import carried_out, outline
@@ -30,7 +29,7 @@ def study_npov(options: StudyOptions) -> None:
 
     say(told(options))
     if options.dry_run:
-        show(outline(options), Console(emoji=False))
+        show(outline(options))
         return
     folder = RunFolder(options.out)
     with folder.locked():

@@ -1,21 +1,16 @@
 """The commands that inspect one example, made from task declarations, and their output."""
 
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
-from pipelines.experiment.options import ProfileOptions, judged_by
-from pipelines.inspection.task import Inspection, ResultT, Task, Tell
+from pipelines.experiment.options import judged_by
+from pipelines.inspection.task import AskedT, Inspection, OptionsT, Task
 from pipelines.option import Option, Options
-
-if TYPE_CHECKING:
-    from pipelines.experiment.experiment import Models
-    from pipelines.experiment.needs import Needs
 
 
 class PageOptions(Options):
@@ -25,7 +20,7 @@ class PageOptions(Options):
     html: Annotated[Path | None, Option("Write an HTML page that opens offline.")] = None
 
 
-class MapOptions(PageOptions):
+class MapPageOptions(PageOptions):
     """As `PageOptions`, and a picture of the heat map."""
 
     png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
@@ -35,26 +30,18 @@ def command_of(task: Task[Any, Any, Any]) -> Callable[..., None]:
     """The command of a task, for typer."""
 
     def command(asked: Any, options: Any, page: PageOptions) -> None:
-        inspect(
-            options,
-            partial(task.needs, options),
-            lambda models, tell: task.inspect(asked, options, models, tell),
-            page,
-        )
+        inspect(task, asked, options, page)
 
     command.__doc__ = task.help
-    page = MapOptions if task.maps else PageOptions
+    page = MapPageOptions if task.maps else PageOptions
     command.__annotations__.update(asked=task.asked, options=task.options, page=page)
     return flat(command)
 
 
 def inspect(
-    options: ProfileOptions,
-    needs: "Callable[[], Needs]",
-    work: "Callable[[Models, Tell], Awaitable[Inspection[ResultT]]]",
-    page: PageOptions,
-) -> ResultT:
-    """Do the work with the models that it needs; print the result, write its page and picture.
+    task: Task[AskedT, OptionsT, Any], asked: AskedT, options: OptionsT, page: PageOptions
+) -> None:
+    """Run a task; print its result, write its page and picture.
 
     Files that cannot be written, and options without effect, are refused first.
     """
@@ -65,42 +52,40 @@ def inspect(
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
     from pipelines.files import check_writable
-    from pipelines.report.progress import STDERR, say, waiting
+    from pipelines.report.progress import say, waiting
     from pipelines.report.terminal import plain, plain_json, show
 
-    html, png = page.html, page.png if isinstance(page, MapOptions) else None
+    html, png = page.html, page.png if isinstance(page, MapPageOptions) else None
     for path in (html, png):
         if path is not None:
             check_writable(path)
-    wanted = needs()
-    refuse_unneeded(options, wanted)
+    needs = task.needs(options)
+    refuse_unneeded(options, needs)
 
-    async def opened() -> Inspection[ResultT]:
+    async def inspected() -> Inspection[Any]:
         with waiting() as tell:
-            async with models_for(options, wanted, tell) as models:
-                say(judged_by(options, wanted.tagger))
-                return await work(models, tell)
+            async with models_for(options, needs, tell) as models:
+                say(judged_by(options, needs.tagger))
+                return await task.inspect(asked, options, models, tell)
 
-    inspection = asyncio.run(opened())
+    inspection = asyncio.run(inspected())
     try:
         _write(inspection, html, png)
     finally:  # show the result even if a file cannot be written
-        if page.as_json or inspection.view is None:
+        if page.as_json:
             print(plain_json(inspection.result.model_dump_json(indent=2)))
         else:
             (example,) = inspection.view(None).examples
             console = Console(emoji=False)
             console.print(f"[italic]{plain(example.title)}[/italic]")
             show(console, example.blocks())
-    if inspection.cost:
-        STDERR.print(f"[dim]{plain(inspection.cost)}[/dim]", soft_wrap=True)
+    say(inspection.cost, "dim")
     if html is not None:
-        STDERR.print(f"page: {plain(str(html))}", soft_wrap=True)
+        say(f"page: {html}")
     if inspection.problem:
         raise InputError(inspection.problem)
     if inspection.exit_code:
         raise typer.Exit(inspection.exit_code)
-    return inspection.result
 
 
 def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
@@ -113,7 +98,7 @@ def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
         if drawn is None:
             raise InputError(f"--png {png}: there are no words to draw")
         replace_bytes(png, drawn)
-    if html is not None and found.view is not None:
+    if html is not None:
         from pipelines.report.explorer import write
         from pipelines.runs.provenance import provenance
 

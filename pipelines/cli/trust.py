@@ -5,23 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from pipelines.cli.flat import flat
-from pipelines.cli.tasks import PageOptions, inspect
+from pipelines.cli.tasks import command_of
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import JudgedOptions
-from pipelines.inspection.task import Inspection, Tell
+from pipelines.inspection.task import Inspection, Task, Tell
 from pipelines.judge.settings import JudgeSettings
-from pipelines.option import Option
+from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
-    from pipelines.experiment.experiment import Models
     from pipelines.trust.trial import Trust
 
 
-class TrustOptions(JudgedOptions):
-    """Which judge is tested, and with how many hostile texts."""
+class CasesAsked(Options):
+    """How many hostile texts are tried."""
 
-    anyway: bool = True  # weak judges may be tested too
-    judging: JudgeSettings = JudgeSettings()
     limit: Annotated[
         int | None,
         Field(ge=1),
@@ -29,8 +27,16 @@ class TrustOptions(JudgedOptions):
     ] = None
 
 
-@flat
-def trust(options: TrustOptions, page: PageOptions) -> None:
+class TrustOptions(JudgedOptions):
+    """Which judge is tested."""
+
+    anyway: bool = True  # weak judges may be tested too
+    judging: JudgeSettings = JudgeSettings()
+
+
+async def tried(
+    asked: CasesAsked, options: TrustOptions, models: Models, tell: Tell
+) -> "Inspection[Trust]":
     """Test a judge with hostile documents: can they forge or sway a verdict?
 
     72 texts of 12 families are added to documents whose facts are easy to check: instructions,
@@ -44,16 +50,24 @@ def trust(options: TrustOptions, page: PageOptions) -> None:
         contested trust --judge model --limit 12
     """
     from pipelines.experiment.cost import spent
-    from pipelines.experiment.needs import judge_needs
     from pipelines.judge.run_judge import judge_of
     from pipelines.trust.trial import cases, try_all, view
 
-    async def work(models: "Models", tell: Tell) -> "Inspection[Trust]":
-        # No store: this tests how verdicts are read from replies.
-        judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
-        found = await try_all(judge, models.client, cases()[: options.limit], tell)
-        return Inspection(
-            found, spent(models.client, judge), title="Hostile texts", view=partial(view, found)
-        )
+    # No store: this tests how verdicts are read from replies.
+    judge = judge_of(options.judging, models.client, models.prompts, tagger=models.tagger)
+    found = await try_all(judge, models.client, cases()[: asked.limit], tell)
+    return Inspection(
+        found, spent(models.client, judge), title="Hostile texts", view=partial(view, found)
+    )
 
-    inspect(options, partial(judge_needs, options, options.judging), work, page)
+
+trust = command_of(
+    Task(
+        name="trust",
+        title="Test a judge",
+        asked=CasesAsked,
+        options=TrustOptions,
+        needs=lambda options: judge_needs(options, options.judging),
+        inspect=tried,
+    )
+)

@@ -1,12 +1,13 @@
 """Compare two run folders: differences in their settings, scores and verdicts."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pipelines import papers
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.metric import Named, Values, named
@@ -76,11 +77,7 @@ class Match:
         return bool(one and other and one.get("sha256") == other.get("sha256"))
 
 
-Known = Mapping[str, Callable[[], Any]]
-"""Experiment name -> loader of its declaration, called only for experiments in a folder."""
-
-
-def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
+def runs_of(path: Path) -> tuple[dict[str, Run], list[str]]:
     """The runs of a folder that have results, by name, and the names of unknown runs.
 
     Raises:
@@ -93,10 +90,11 @@ def runs_of(path: Path, known: Known) -> tuple[dict[str, Run], list[str]]:
     unknown = []
     for name, about in folder.about()["pipelines"].items():
         log = path / f"{name}.jsonl"
-        if name.partition(".")[0] not in known:
+        experiment = name.partition(".")[0]
+        if experiment not in papers.EXPERIMENTS:
             unknown.append(name)
         elif log.is_file() and log.stat().st_size:
-            runs[name] = Run(known[name.partition(".")[0]](), folder, name, about)
+            runs[name] = Run(papers.experiment(experiment), folder, name, about)
     if not runs:
         raise InputError(f"{path} has no results yet; run it first, or name another folder")
     return runs, unknown
@@ -318,7 +316,7 @@ class FolderComparison:
         }
 
 
-def compare_folders(first: Path, second: Path, known: Known) -> FolderComparison:
+def compare_folders(first: Path, second: Path) -> FolderComparison:
     """Compare two folders; nothing is written, and no model is needed.
 
     Raises:
@@ -326,7 +324,7 @@ def compare_folders(first: Path, second: Path, known: Known) -> FolderComparison
     """
     if first.resolve() == second.resolve():
         raise InputError("both folders are the same; name two different ones")
-    (runs, unknown), (others, also_unknown) = (runs_of(path, known) for path in (first, second))
+    (runs, unknown), (others, also_unknown) = map(runs_of, (first, second))
     matched = matches(runs, others)
     if not matched:
         raise InputError(

@@ -181,7 +181,7 @@ async def resume(
     Returns:
         All results, in the order of the items.
     """
-    for other, entry in experiment.entries(folder).items():
+    for other, entry in folder.entries(experiment.name).items():
         # Tables compare such runs item by item.
         if any(entry["config"].get(key) != work.config[key] for key in experiment.common):
             raise InputError(

@@ -269,15 +269,11 @@ class Experiment(Generic[ItemT, ResultT]):
         """Its runs in a folder; InputError if `run.json` or a result is damaged."""
         from pipelines.experiment.publish import Runs
 
-        return Runs(self.name, folder, self.entries(folder), self.results(folder))
-
-    def entries(self, folder: "RunFolder") -> dict[str, dict[str, Any]]:
-        """Its runs in a folder, in the order in which they began: name -> entry in `run.json`."""
-        return folder.entries(self.name)
+        return Runs(self.name, folder, folder.entries(self.name), self.results(folder))
 
     def results(self, folder: "RunFolder") -> dict[str, list[ResultT]]:
-        """Its results in a folder, by the names of `entries`."""
+        """Its results in a folder, by the names of its runs, in the order in which they began."""
         return {
             run: list(folder.log(f"{self.name}.{run}".rstrip("."), self.result).read().values())
-            for run in self.entries(folder)
+            for run in folder.entries(self.name)
         }

@@ -33,7 +33,7 @@ class Runs(Generic[ResultT]):
         return {
             config["data"]["name"]: value
             for name, config in self.configs.items()
-            if (value := self.folder.noted(f"{self.experiment}.{name}", fact, kind))
+            if (value := self.folder.noted(self.entry_name(name), fact, kind))
         }
 
     def entry_name(self, run: str) -> str:
@@ -63,13 +63,14 @@ def made_with(entry: Mapping[str, Any]) -> str:
     """The sentence under every table: the models, data and preset that an entry was made with."""
     config = entry["config"]
     data = config["data"]
+    preset = f", --{entry['preset']}" if entry.get("preset") else ""
     named = dict.fromkeys(
         f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})"
         for model in models_of(config)
     )
     return (
         f"Made with {' and '.join(named) or 'no model'} on "
-        f"{data['name']} (sha256 {data['sha256'][:12]}){_switched(entry)}; run.json has the rest."
+        f"{data['name']} (sha256 {data['sha256'][:12]}){preset}; run.json has the rest."
         f"{_corrected(config)}"
     )
 
@@ -99,10 +100,6 @@ def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if tagger and tagger["digest"] != config.get("model", {}).get("digest"):
         models.insert(0, tagger)
     return models
-
-
-def _switched(entry: Mapping[str, Any]) -> str:
-    return f", --{entry['preset']}" if entry.get("preset") else ""
 
 
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -155,18 +154,18 @@ async def salience(
         return made, f"{decoder.precision} on {decoder.device}"
 
     found, computed = await by_gradients(folder, tell, work)
+    title = "What the response rests on"
 
     def view(png: bytes | None) -> "ExperimentView":
         # One text per sentence; words are shaded by their largest share.
         shaded = heatmap(*sides(found, spans, sentence_spans(found.encoded)), found.values)
         content = (shaded, rests_on(found), *picture(png))
-        made = single("salience", "What the response rests on", content)
-        return replace(made, models=(gradients_of(folder),))
+        return single("salience", title, content, [gradients_of(folder)])
 
     return Inspection(
         RootModel[dict[str, Any]](as_data(found)),
         f"gradients of {folder.model.name}, {computed}",
-        title="What the response rests on",
+        title=title,
         view=view,
         picture=partial(found.picture, "") if found.values.size else None,
         about={"measure": options.measure, "computed": computed},

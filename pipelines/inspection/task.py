@@ -64,8 +64,8 @@ class Inspection(Generic[ResultT]):
 
     result: ResultT
     cost: str
-    title: str = ""
-    view: "Callable[[bytes | None], ExperimentView] | None" = None
+    title: str
+    view: "Callable[[bytes | None], ExperimentView]"
     picture: Callable[[], bytes] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""

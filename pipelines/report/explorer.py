@@ -26,19 +26,23 @@ _SHORT = 28
 """Longest text cell kept on one line in HTML, in characters."""
 
 
-def table_html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
+ROWS_SHOWN = 500
+"""Maximum number of rows of a table on the page."""
+
+
+def table_html(table: Table, *, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Rows beyond `limit` are left out; a line gives their number and points to the CSV. Links lead
-    from the first cell of a row to an id on the page.
+    Rows beyond `ROWS_SHOWN` are left out; a line gives their number and points to the CSV. Links
+    lead from the first cell of a row to an id on the page.
     """
     table = without_zeros(table)
     numbers = [numeric(table, place) for place in range(len(table.columns))]
     bodies = [
-        (kind, [as_shown(table, row) for row in rows[:limit]])
+        (kind, [as_shown(table, row) for row in rows[:ROWS_SHOWN]])
         for kind, rows in (("", table.rows), ("quoted", table.quoted))
     ]
-    return macro("table", table, numbers, bodies, len(table.rows) - limit, links or {}, _SHORT)
+    return macro("table", table, numbers, bodies, len(table.rows) - ROWS_SHOWN, links or {}, _SHORT)
 
 
 EXAMPLES_SHOWN = 2_000
@@ -165,20 +169,17 @@ def address(experiment: str, run: str, example: str) -> str:
     return "/".join((quote(experiment, safe=""), quote(run or "-", safe=""), quote(example)))
 
 
-def in_turn(
-    results: Mapping[str, Sequence[Result]], limit: int | None = None
-) -> list[tuple[str, Result]]:
+def in_turn(results: Mapping[str, Sequence[Result]]) -> list[tuple[str, Result]]:
     """The examples on the page with their runs, in order.
 
-    Runs take turns up to `limit` (`EXAMPLES_SHOWN`), so that every run is shown.
+    Runs take turns up to `EXAMPLES_SHOWN`, so that every run is shown.
     """
-    limit = EXAMPLES_SHOWN if limit is None else limit
     turns = sorted(
         (position, place, run)
         for place, (run, of_run) in enumerate(results.items())
         for position in range(len(of_run))
     )
-    chosen = sorted((place, position, run) for position, place, run in turns[:limit])
+    chosen = sorted((place, position, run) for position, place, run in turns[:EXAMPLES_SHOWN])
     return [(run, results[run][position]) for _, position, run in chosen]
 
 

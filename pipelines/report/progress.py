@@ -25,18 +25,19 @@ LINE_EVERY_S = 15.0
 """Seconds between lines without a terminal."""
 
 
-def say(line: str) -> None:
+def say(line: str, style: str = "") -> None:
     """Print a line on standard error; nothing if it is empty."""
     if line:
-        STDERR.print(plain(line), soft_wrap=True)
+        STDERR.print(plain(line), style=style, soft_wrap=True)
 
 
-def show(table: "Table", console: Console) -> None:
+def show(table: "Table", console: Console | None = None) -> None:
     """Print a table of results; if it is too wide, transposed where that makes it narrower."""
     from rich.measure import Measurement
 
     from pipelines.report.table import as_shown, shown
 
+    console = console or Console(emoji=False)
     rows = [
         [plain(shown(cell)) for cell in as_shown(table, row)]
         for row in (*table.rows, *table.quoted)

@@ -338,19 +338,15 @@ def with_names_joined(table: Table, run: str, name: str) -> Table:
     )
 
 
-def write(table: Table, folder: Path) -> list[Path]:
+def write(table: Table, folder: Path) -> None:
     """Writes NAME.md, NAME.csv and NAME.json, each in one step.
 
     Raises:
         InputError: The folder cannot be written.
     """
     texts = {"md": markdown(table), "csv": csv_text(table), "json": json_text(table)}
-    written = []
     for ending, text in texts.items():
-        path = folder / f"{table.name}.{ending}"
-        replace_text(path, text)
-        written.append(path)
-    return written
+        replace_text(folder / f"{table.name}.{ending}", text)
 
 
 def numeric(table: Table, index: int) -> bool:

@@ -23,16 +23,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from nli.errors import TaggerError, is_fault
-from pipelines.errors import InputError
+from nli.errors import is_fault
+from pipelines.errors import FIXABLE, InputError
 from pipelines.files import hold, open_unfollowed, refuse_links, replace_text
 from pipelines.inspection.task import Tell
 from pipelines.loopback import STOP_S
 from pipelines.report.glance import ModelUsed
 from pipelines.report.texts import one_line, visible
-from salience.errors import SalienceError
 from serving.connect import shared_servers
-from serving.errors import ServingError
 
 if TYPE_CHECKING:
     from pipelines.web.tasks import Form
@@ -263,7 +261,7 @@ class Jobs:
                 raise
             if running.over.is_set():
                 return  # a job may break in any way while it is being stopped
-            if isinstance(error, InputError | ServingError | TaggerError | SalienceError):
+            if isinstance(error, FIXABLE):
                 self._fail(job.id, str(error))
                 return
             # A bug of ours must not stop the queue.

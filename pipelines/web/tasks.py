@@ -316,8 +316,6 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
     async with models_for(options, task.needs(options), tell) as opened:
         warm = loaded_by(opened, kept_loaded)
         inspection = await task.inspect(as_asked(task, sent), options, warm, tell)
-    if inspection.view is None:
-        raise ValueError(f"{sent.task} has no page")
     view = inspection.view(inspection.picture() if inspection.picture else None)
     (example,) = view.examples
     blocks = list(example.blocks())

@@ -47,8 +47,7 @@ def test_it_runs_resumes_and_reports(
     assert "Labels that stay without titles" in page
     assert "3 claims: too few for a score" in page
     shutil.copytree(tmp_path / "out", tmp_path / "again")
-    known = {NAME: lambda: papers.experiment(NAME)}
-    (pair,) = compare_folders(tmp_path / "out", tmp_path / "again", known).scores
+    (pair,) = compare_folders(tmp_path / "out", tmp_path / "again").scores
     assert (pair.name, pair.comparison.n) == ("stays", len(results))
     before = log.read_bytes()
     command(run, standalone_mode=False)

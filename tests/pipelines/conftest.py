@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM
-from pages import Reading
-from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
+from pages import Reading, watch
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -46,10 +46,6 @@ def reading(chromium: Browser, trouble: list[str]) -> Iterator[Reading]:
     pages: list[Page] = []
     requests: list[str] = []
 
-    def asked(dialog: Dialog) -> None:
-        trouble.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
     def requested(request: Request) -> None:
         if not request.url.startswith("data:"):
             requests.append(request.url.split("#")[0])
@@ -57,9 +53,7 @@ def reading(chromium: Browser, trouble: list[str]) -> Iterator[Reading]:
     def read(path: Path, at: str = "", width: int = 1280, **options: object) -> Page:
         page = chromium.new_page(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
         page.set_default_timeout(10_000)
-        page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", asked)
+        watch(page, trouble)
         page.on("request", requested)
         page.goto(path.as_uri() + at)
         pages.append(page)

@@ -1,14 +1,12 @@
 """Experiments that are killed or stopped: the same command ends as if nothing had happened."""
 
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from by_schema import reply, weigh
-from commands import Contested, contents, kill_midway
+from commands import Contested, contents, kill_midway, loading
 from scripted import Scripted, prompt_of
 
 from pipelines.judge.store import JudgementStore
@@ -75,18 +73,9 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_vllm(
 ) -> None:
     command = ["run", "conflictscore", "--limit", "2", "--endpoint", endpoint.url]
     contested.done(*command, "--out", tmp_path / "first")
-    program = (
-        "import sys\n"
-        "from pipelines.cli.app import main\n"
-        f"code = main({[*command, '--out', str(tmp_path / 'second')]!r})\n"
-        "heavy = {'torch', 'transformers', 'vllm'} & set(sys.modules)\n"
-        "sys.exit(code or (f'loaded {heavy}' if heavy else 0))"
-    )
-    again = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
-    )
-    assert again.returncode == 0, again.stderr
-    assert "no model was asked" in again.stderr
+    _, said, loaded = loading(*command, "--out", tmp_path / "second")
+    assert loaded == set()
+    assert "no model was asked" in said
 
 
 class StoppedError(BaseException):

@@ -6,7 +6,6 @@ the time (tests/pipelines/test_killed_runs.py and tests/pipelines/cli/test_npov_
 and the last digits of the tagger's probabilities hang on what it reads at the same time.
 """
 
-import json
 import shutil
 import threading
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import Contested, contents, kill_midway, results
+from commands import Contested, contents, entries, kill_midway, results
 from stand_in_vllm import MODULE, install, processes
 from tiny_words import word_counting
 from tokenizers import ByteLevelBPETokenizer
@@ -139,5 +138,5 @@ def test_a_server_killed_in_the_middle_costs_no_example(
     killing.join()
     assert {result["status"] for result in results(Path("out")).values()} == {"scored"}
     assert starts("out") == {"critic": 2}
-    (entry,) = json.loads(Path("out/run.json").read_text())["pipelines"].values()
+    (entry,) = entries("out").values()
     assert entry["usage"]["retries"] >= 1, "the kill came too late to test anything"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import Contested
+from commands import Contested, write
 from tagging import ScriptedTagger, offer
 
 import contested as library
@@ -99,7 +99,7 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     document = {"id": "d", "text": "Yes."}
     record = {"id": "r1", "documents": [document], "response": "Yes."}
-    Path("records.jsonl").write_text(json.dumps(record))
+    write("records.jsonl", record)
     contested.refused("screen", *arguments, says=[says])
 
 

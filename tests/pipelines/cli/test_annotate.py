@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from annotations import ENTRY, C, I, S, subject, write_run
-from commands import Contested, contents, table
+from commands import Contested, contents, records, table, write
+from pages import watch
 from playwright.sync_api import Browser, Page, expect
 
 from pipelines.annotation.responses import to_label
@@ -22,7 +23,6 @@ from pipelines.npov.example import NpovExample, Perspectives, read_annotated
 from pipelines.npov.responses import Drawn
 from pipelines.runs.folder import RunFolder
 
-ROOT = Path(__file__).parents[3]
 KEPT = Path(f"out/annotations/{ENTRY}.relation")
 HOSTILE = (
     "</p><script>document.title='taken over'</script><img src=x onerror=alert(1)> \u202ereversed"
@@ -33,10 +33,9 @@ LABELS = [S] * 20 + [C] * 10 + [I] * 10
 @contextmanager
 def annotating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     """The command in a process of its own, the address that it prints, and the lines before."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", "annotate", "out", *arguments],
-        env=os.environ | {"PYTHONPATH": paths},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -59,9 +58,7 @@ def shown(chromium: Browser, address: str, title: str) -> Iterator[Page]:
     """The page; whatever is done on it, nothing runs that is not its own."""
     page = chromium.new_page(viewport={"width": 400, "height": 700})
     trouble: list[str] = []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    watch(page, trouble)
     page.goto(address)
     yield page
     assert [each for each in trouble if "ERR_CONNECTION_REFUSED" not in each] == []
@@ -109,7 +106,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
             process.wait()
             page.keyboard.press(keys[8])
             expect(page.locator("#said")).to_contain_text("`contested annotate` has ended")
-    kept = [json.loads(line) for line in (KEPT / "anna.jsonl").read_text().splitlines()]
+    kept = records(KEPT / "anna.jsonl")
     assert [(each["id"], each["label"]) for each in kept[2:]] == list(says.items())[:8]
     assert kept[1]["label"] is None
     with (KEPT / "anna.jsonl").open("a") as file:
@@ -218,7 +215,6 @@ def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: C
             ["annotate", "out", "--entry", "conrag"],
             "no run has such labels; name one of: --entry conflict",
         ),
-        (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "out has no labels by people yet"),
     ],
 )
@@ -231,13 +227,11 @@ def test_what_cannot_be_done_is_refused(
     assert contents(Path("out")) == before
 
 
-def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:
+def test_damaged_labels_are_refused(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
     drawn = opened(own, 20, None, None).items
     Labels(own, drawn, "anna").give(drawn[0], "SUPPORTS")
-    said = contested.refused("annotate", "out", "--sample", "30")
-    assert "has another sample (--sample 20 --by label --seed 0)" in said
     path = KEPT / "anna.jsonl"
     good = path.read_text()
     for bad in ('{"id": "x"}\n', "no JSON\n"):
@@ -247,6 +241,6 @@ def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> 
     other = next(item for item in own.items if item not in drawn)
     line = json.loads(good)
     for changed in ({"label": "MAYBE"}, {"id": other}):
-        path.write_text(json.dumps(line | changed) + "\n")
+        write(path, line | changed)
         said = contested.refused("annotate", "out", "--results")
         assert "which does not belong to this sample; remove the line" in said

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import soft_prompts
-from commands import Contested
+from commands import Contested, write
 from scripted import Scripted, fenced_text
 from tiny_loaded import saved
 
@@ -27,7 +27,7 @@ TOPICS = [
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> None:
-    Path("topics.jsonl").write_text("\n".join(map(json.dumps, TOPICS)))
+    write("topics.jsonl", *TOPICS)
 
 
 def retold(request: dict[str, Any]) -> str:

@@ -1,13 +1,12 @@
 """Bad models, servers, keys and texts too long: one clear line, code 2, and nothing is lost."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from by_schema import reply
-from commands import Contested, contents, results, table
+from commands import Contested, contents, records, results, table, write
 from scripted import Scripted
 from tiny_words import word_counting
 
@@ -17,11 +16,11 @@ DOCUMENTS = [{"id": "survey", "text": "The bridge was opened in 1936."}]
 
 
 def write_records(path: Path, *responses: str, documents: list[dict[str, str]] = DOCUMENTS) -> Path:
-    records = (
+    made = (
         {"id": f"r{number}", "response": response, "documents": documents}
         for number, response in enumerate(responses)
     )
-    path.write_text("\n".join(map(json.dumps, records)))
+    write(path, *made)
     return path
 
 
@@ -95,8 +94,8 @@ def test_a_claim_too_long_for_a_model_costs_itself_alone(
     endpoint.root, endpoint.context, endpoint.reply = str(folder), 2048, reply
     data = write_records(folder.parent / "data.jsonl", "Old.", "New.")
     claims = ["The bridge is old.", "word " * 1_700, "word " * 30_000, "It has two lanes."]
-    first, *others = map(json.loads, data.read_text().splitlines())
-    data.write_text("\n".join(map(json.dumps, [first | {"claims": claims}, *others])))
+    first, *others = records(data)
+    write(data, first | {"claims": claims}, *others)
     how = ("--evidence", evidence, "--on-overflow", overflow)
     contested.done(*run(data, "--endpoint", endpoint.url, *how))
     found = results(data.parent / "out")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from by_schema import reply
-from commands import Contested
+from commands import Contested, entries, records, write
 from scripted import Scripted, fenced_text
 
 from pipelines.judge.correction import read_correction
@@ -35,10 +35,6 @@ def leaning(request: dict[str, Any]) -> list[float]:
     return [each / sum(raw) for each in raw]
 
 
-def write(file: str, rows: list[dict[str, Any]]) -> None:
-    Path(file).write_text("".join(f"{json.dumps(each)}\n" for each in rows))
-
-
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     examples = [
@@ -55,7 +51,7 @@ def files(tmp_path: Path) -> None:
         }
         for n in range(EXAMPLES)
     ]
-    write("bench.jsonl", examples)
+    write("bench.jsonl", *examples)
     pairs = [
         {
             "premise": SAYS[label].format(n),
@@ -66,7 +62,7 @@ def files(tmp_path: Path) -> None:
         for n in range(EXAMPLES)
         for label in RELATIONS
     ]
-    write("pairs.jsonl", pairs)
+    write("pairs.jsonl", *pairs)
     prompt = Path("prompts/judge/relation.j2")
     prompt.parent.mkdir(parents=True)
     prompt.write_text('{{ document | fenced("DOCUMENT") }} {{ claim }}?')
@@ -84,13 +80,12 @@ ENTRY = "conflict-detection.model-choice"
 
 
 def judgements(folder: str) -> list[dict[str, Any]]:
-    lines = Path(folder, f"{ENTRY}.jsonl").read_text().splitlines()
-    return [each for line in lines for each in json.loads(line)["judgements"]]
+    results = records(f"{folder}/{ENTRY}.jsonl")
+    return [judgement for result in results for judgement in result["judgements"]]
 
 
 def config(folder: str, entry: str = ENTRY) -> dict[str, Any]:
-    about = json.loads(Path(folder, "run.json").read_text())
-    found: dict[str, Any] = about["pipelines"][entry]["config"]
+    found: dict[str, Any] = entries(folder)[entry]["config"]
     return found
 
 
@@ -151,13 +146,13 @@ def test_what_does_not_help_is_not_stored(
 ) -> None:
     """A judge that knows nothing, and two groups with other shares of labels."""
     endpoint.weigh = lambda _: [1 / 3, 1 / 3, 1 / 3]
-    rows = [json.loads(line) for line in Path("pairs.jsonl").read_text().splitlines()]
+    rows = records("pairs.jsonl")
     least = dict(zip(RELATIONS, (10, 2, 6), strict=True))
     grouped = [
         row | {"group": "one" if place // 3 < least[row["label"]] else "other"}
         for place, row in enumerate(rows)
     ]
-    write("pairs.jsonl", grouped)
+    write("pairs.jsonl", *grouped)
     line = contested.refused(*CALIBRATE, endpoint.url)
     assert "does not raise the likelihood of held-out pairs, so it is not kept" in line
     contested.done(*CALIBRATE, endpoint.url, "--dry-run")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from commands import Contested, contents
+from commands import Contested, contents, records, write
 from scripted import Scripted
 
 RUN = ["run", "conflict-detection", "--limit", "4"]
@@ -26,7 +26,7 @@ def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint
         rows = load_dataset(
             "shared/dataset", name, split="results", cache_dir="cache", token=False
         ).to_list()
-        kept = [json.loads(each) for each in Path(f"out/{name}.jsonl").read_text().splitlines()]
+        kept = records(f"out/{name}.jsonl")
         assert [row["id"] for row in rows] == [each["id"] for each in kept]
         first, own = rows[0], kept[0]
         assert json.loads(first["example"]).items() >= own["example"].items()
@@ -55,7 +55,7 @@ def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> N
         "response": "It is.",
         "documents": [{"id": "d", "text": "It is, they say.\u2028---\n|"}],
     }
-    Path(name).write_text(json.dumps(record) + "\n")
+    write(name, record)
     run = ["run", "conflictscore", "--data", name, "--claims", "whole", "--judge", "tagger"]
     contested.done(*run, "--out", "out")
     contested.done("export", "out", "--out", "dataset")

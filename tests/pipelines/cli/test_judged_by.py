@@ -1,10 +1,9 @@
 """Who judges and how claims are made, by command; who may not judge; what is seen of the scores."""
 
-import json
 from pathlib import Path
 
 import pytest
-from commands import Contested, at, results, table
+from commands import Contested, at, results, table, write
 from scripted import Scripted, sentences
 
 from pipelines.cli import run_all
@@ -27,7 +26,7 @@ NAMED = "model atomic (--judge and --claims: --endpoint names a model)"
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
-    Path("answers.jsonl").write_text(json.dumps(RECORD) + "\n")
+    write("answers.jsonl", RECORD)
     Path("answer.txt").write_text("The bridge was opened in 1932.")
     for name, number in (("guide", 0), ("study", 1)):
         Path(f"{name}.txt").write_text(RECORD["documents"][number]["text"])  # type: ignore[index]

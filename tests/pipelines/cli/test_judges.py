@@ -1,10 +1,9 @@
 """`--judge` and `--risk`, as a person meets them; the tagger is scripted."""
 
-import json
 from pathlib import Path
 
 import pytest
-from commands import Contested, results
+from commands import Contested, entries, results, write
 from scripted import Scripted
 from tagging import SUPPORT, ScriptedTagger, by_table, offer
 
@@ -32,7 +31,7 @@ def files(tmp_path: Path) -> Path:
     Path("plaque.txt").write_text(PLAQUE)
     Path("archive.txt").write_text("Crossed in 1936.")
     record = {"id": "r", "documents": [{"id": "plaque", "text": PLAQUE}], "response": CLAIM}
-    Path("records.jsonl").write_text(json.dumps(record))
+    write("records.jsonl", record)
     return tmp_path
 
 
@@ -49,7 +48,7 @@ def test_the_tagger_judges_what_a_language_model_split(
     contested.done(*arguments)
     schemas = {r["response_format"]["json_schema"]["name"] for r in endpoint.requests}
     assert schemas == {"Claims"}
-    about = json.loads((files / "out/run.json").read_text())["pipelines"]["conflictscore"]["config"]
+    about = entries(files / "out")["conflictscore"]["config"]
     assert about["model"]["name"] == "scripted-nli"
     assert about["splitter"]["name"] == "scripted"
 
@@ -61,7 +60,7 @@ def test_claims_that_the_data_bring_need_no_model(contested: Contested, files: P
         "claims": [CLAIM],
         "documents": [{"id": "plaque", "text": PLAQUE}],
     }
-    Path("records.jsonl").write_text(json.dumps(record) + "\n")
+    write("records.jsonl", record)
     contested.done(*RUN, "--judge", "tagger")
     (found,) = results(files / "out").values()
     assert found["claims"] == record["claims"]

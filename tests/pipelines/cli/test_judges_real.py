@@ -1,43 +1,19 @@
 """The judges with a real cross-encoder, a tiny one of random weights."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from commands import Contested
+from commands import Contested, entries, loading, write
 from tiny_encoders import cross_encoder
 
 from pipelines.conflictscore.result import Result
 from pipelines.judge.judgement import Relation
 from pipelines.judge.tagger import tagger_folder
 
-ROOT = Path(__file__).parents[3]
-
-HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "vllm", "openai"}
-
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cross_encoder(tmp_path_factory.mktemp("taggers") / "tiny")
-
-
-def call(*arguments: object) -> tuple[str, str, set[str]]:
-    """A command in a process of its own: what it printed, and the heavy packages it loaded."""
-    program = (
-        "import sys\n"
-        "from pipelines.cli.app import main\n"
-        f"code = main({[str(one) for one in arguments]!r})\n"
-        f"print('loaded', sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)\n"
-        "sys.exit(code)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr
-    *said, loaded = done.stderr.strip().splitlines()
-    return done.stdout, "\n".join(said), set(json.loads(loaded[7:].replace("'", '"')))
 
 
 def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
@@ -50,16 +26,16 @@ def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
         ],
     }
     data = tmp_path / "data.jsonl"
-    data.write_text(json.dumps(record) + "\n")
+    write(data, record)
     run = ["run", "conflictscore", "--data", data, "--judge", "tagger", "--claims", "sentences"]
     run += ["--tagger", tiny]
-    shown, _, loaded = call(*run, "--dry-run")
+    shown, _, loaded = loading(*run, "--dry-run")
     assert "pairs to tag: at most 4" in shown
     assert loaded == set()
-    _, said, loaded = call(*run, "--out", tmp_path / "one")
+    _, said, loaded = loading(*run, "--out", tmp_path / "one")
     assert "4 pairs tagged by tiny" in said
     assert "torch" in loaded
-    _, said, loaded = call(*run, "--out", tmp_path / "two")
+    _, said, loaded = loading(*run, "--out", tmp_path / "two")
     assert "0 pairs tagged by tiny; 4 of 4 judgements from the store" in said
     assert loaded == set()
     one, two = ((tmp_path / name / "conflictscore.jsonl").read_text() for name in ("one", "two"))
@@ -76,8 +52,8 @@ def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
         else:
             assert judgement.snippet
             assert judgement.snippet in texts[judgement.document]
-    digest = json.loads((tmp_path / "one/run.json").read_text())["pipelines"]["conflictscore"]
-    assert digest["config"]["tagger"]["digest"] == tagger_folder(tiny).digest
+    config = entries(tmp_path / "one")["conflictscore"]["config"]
+    assert config["tagger"]["digest"] == tagger_folder(tiny).digest
 
 
 def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 """`contested run npov`, as a person meets it."""
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import soft_prompts
-from commands import Contested, contents, table
+from commands import Contested, contents, entries, records, table, write
 from golden import TEST_SETS
 from tiny_loaded import saved
 
@@ -56,16 +55,17 @@ def test_salience_is_that_of_the_generator_with_its_soft_prompt(
     limited = [*RUN, "--limit", 2, *model]
     contested.done(*limited)
     contested.done(*limited, "--soft-prompt", file)
-    entries = json.loads(Path("results/run.json").read_text())["pipelines"]
-    bare, tuned = (entries[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
+    runs = entries("results")
+    bare, tuned = (runs[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert tuned["prompts"] == {"response": digest}
     assert tuned["tuned_on"] == {"response": "topics 1, responses by template 3"}
     assert tuned == {**bare, **{name: tuned[name] for name in ("prompts", "tuned_on")}}
-    by_run = [Path(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")]
-    one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)
-    assert one["ROUGE"] == other["ROUGE"]
-    assert one["salience, max"] != other["salience, max"]
+    (one, *_), (other, *_) = (
+        records(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")
+    )
+    assert one["detectors"]["ROUGE"] == other["detectors"]["ROUGE"]
+    assert one["detectors"]["salience, max"] != other["detectors"]["salience, max"]
     note = f"tiny-soft-prompt: soft prompt for response (sha256 {digest[:12]}), tuned on topics 1"
     assert note in Path("results/report.html").read_text()
     assert note in Path("results/tables/npov_detection.md").read_text()
@@ -98,7 +98,7 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
 def test_what_cannot_be_scored_stops_or_is_counted(
     contested: Contested, model: list[object]
 ) -> None:
-    Path("empty.jsonl").write_text(json.dumps(EMPTY))
+    write("empty.jsonl", EMPTY)
     given = [*RUN, "--data", "empty.jsonl", *model]
     told = contested(*given)
     assert told.code == 2

@@ -1,13 +1,11 @@
 """`contested run conflicts`, as a person meets it: figures, run folders, faults, kills."""
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, at, contents, ours, table, write
+from commands import Contested, at, contents, entries, ours, records, table, write
 from conflicts_endpoint import speaks, weigh
 from scripted import Scripted
 from tagging import ScriptedTagger, offer, word_for_word
@@ -55,10 +53,10 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Scripted]:
+def endpoint(endpoint: Scripted) -> Scripted:
     """A writer and judges that go by words."""
-    with Scripted(reply=speaks, weigh=weigh, key="") as scripted:
-        yield scripted
+    endpoint.reply, endpoint.weigh = speaks, weigh
+    return endpoint
 
 
 def answers(name: str = "conflicts_answers", **chosen: object) -> dict[str, dict[str, Any]]:
@@ -67,14 +65,7 @@ def answers(name: str = "conflicts_answers", **chosen: object) -> dict[str, dict
 
 
 def results(name: str = "scripted", out: str = "out") -> list[dict[str, Any]]:
-    lines = Path(out, f"conflicts.{name}.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def entry(name: str) -> dict[str, Any]:
-    about = json.loads(Path("out/run.json").read_text())
-    found: dict[str, Any] = about["pipelines"][f"conflicts.{name}"]
-    return found
+    return records(f"{out}/conflicts.{name}.jsonl")
 
 
 def column(rows: dict[str, dict[str, Any]], key: str) -> list[Any]:
@@ -160,11 +151,11 @@ def test_segments_are_chosen_from_pages_once(
     write("pages.jsonl", TOWER | {"search_results": [result]})
     command = [*RUN, *TYPES, "--data", "pages.jsonl", "--embedder", small_embedder]
     contested.done(*command)
-    found = json.loads(Path("out/conflicts.types.jsonl").read_text())
+    (found,) = results("types")
     (source,) = found["asked"]["sources"]
     assert "The tower opened in 1889." in source["text"]
     assert len(source["text"]) < len(page) / 2
-    assert entry("types")["config"]["segments"] != "released"
+    assert entries("out")["conflicts.types"]["config"]["segments"] != "released"
 
     def unwanted(*_: object) -> None:
         raise AssertionError("the folder has this segment")

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
-from scripted import KEY, Scripted, prompt_of
+from commands import Contested, at, contents, entries, ours, records, table, write
+from scripted import Scripted, prompt_of
 
 EXAMPLE = {
     "id": "bridge",
@@ -41,27 +41,23 @@ RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "so
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
-    responses = [RESPONSE, FAITHFUL, FAULTY]
-    Path("response.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in responses))
-    Path("source_info.jsonl").write_text(json.dumps(SOURCE) + "\n")
-    return tmp_path
+def files() -> None:
+    write("claims.jsonl", EXAMPLE)
+    write("response.jsonl", RESPONSE, FAITHFUL, FAULTY)
+    write("source_info.jsonl", SOURCE)
 
 
-def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:
+def test_hallucinations_in_responses(contested: Contested) -> None:
     contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
-    out = folder / "out"
-    lines = (out / "conrag.ragtruth.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == ["1:1", "1:2", "2:1"]
+    out = Path("out")
+    results = records(out / "conrag.ragtruth.jsonl")
+    assert [result["id"] for result in results] == ["1:1", "1:2", "2:1"]
     rows = table(out, "conrag_hallucination")
-    ours = {row["method"]: row for row in rows if row["figures"] == "this run"}
-    assert list(ours) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
-    assert (ours["ConRAG"]["sentences"], ours["ConRAG"]["responses"]) == (3, 2)
+    found = {row["method"]: row for row in ours("conrag_hallucination")}
+    assert list(found) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
+    assert (found["ConRAG"]["sentences"], found["ConRAG"]["responses"]) == (3, 2)
     # One of the six words of the first sentence is marked.
-    assert ours["Oracle"]["token_f1"] == pytest.approx(2 / (2 + 5))
+    assert found["Oracle"]["token_f1"] == pytest.approx(2 / (2 + 5))
     assert [row["token_f1"] for row in rows if row["figures"] == "paper, Table VI"] == [
         0.397, 0.464, 0.466, 0.556, 0.611,
     ]  # fmt: skip
@@ -116,32 +112,31 @@ def sorting(request: dict[str, Any]) -> str:
     return json.dumps({"support": [first], "refute": [], "irrelevant": []})
 
 
-def test_questions_as_in_the_paper(contested: Contested, folder: Path) -> None:
+def test_questions_as_in_the_paper(contested: Contested, endpoint: Scripted) -> None:
     alce_file()
-    with Scripted(reply=sorting) as endpoint:
-        told = contested.done(
-            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
-        )
-        asked = {
-            each["response_format"]["json_schema"]["name"]
-            for each in endpoint.requests
-            if "response_format" in each
-        }
+    endpoint.reply = sorting
+    told = contested.done("run", "conrag", *ALCE, "--as-in-paper", *at(endpoint), "--out", "out")
+    asked = {
+        each["response_format"]["json_schema"]["name"]
+        for each in endpoint.requests
+        if "response_format" in each
+    }
     assert {"SortReply", "RelationReply"} <= asked
     assert "--sort model" in " ".join(told.err.split())
-    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    entry = entries("out")["conrag.alce-asqa"]
     assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
     assert entry["config"]["citations"]["model"]["name"] == "scripted"
 
 
-def test_what_a_language_model_writes_is_drawn_by_the_seed(contested: Contested) -> None:
+def test_what_a_language_model_writes_is_drawn_by_the_seed(
+    contested: Contested, endpoint: Scripted
+) -> None:
     run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "model", "--method", "bm25"]
-    with Scripted(reply=answering) as endpoint:
-        run += ["--endpoint", endpoint.url]
-        contested.done(*run, "--out", "greedy")
-        greedy = len(endpoint.requests)
-        contested.done(*run, "--temperature", "0.7", "--out", "out")
-        drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
+    endpoint.reply = answering
+    contested.done(*run, *at(endpoint), "--out", "greedy")
+    greedy = len(endpoint.requests)
+    contested.done(*run, *at(endpoint), "--temperature", "0.7", "--out", "out")
+    drawn = [(each["temperature"], each["seed"]) for each in endpoint.requests]
     assert set(drawn[:greedy]) == {(0, 0)}, "nothing is drawn at 0"
     assert set(drawn[greedy:]) == {(0.7, 42)}, "Table III"
 
@@ -158,7 +153,7 @@ def listing(request: dict[str, Any]) -> str:
     return json.dumps({"conflict": "", "sentences": [said]})
 
 
-def test_lists_of_qampari(contested: Contested, folder: Path) -> None:
+def test_lists_of_qampari(contested: Contested, endpoint: Scripted) -> None:
     question = {
         "id": "7__dev",
         "question": "Which bridges did Ada Ng build?",
@@ -170,14 +165,10 @@ def test_lists_of_qampari(contested: Contested, folder: Path) -> None:
     }
     Path("qampari.json").write_text(json.dumps([question]))
     asked = ["run", "conrag", "--dataset", "alce", "--data", "qampari.json", "--out", "out"]
-    with Scripted(reply=listing) as endpoint:
-        contested.done(*asked, "--endpoint", endpoint.url)
-    (ours,) = [
-        row
-        for row in table(folder / "out", "conrag_citations")
-        if (row["method"], row["figures"]) == ("ConRAG", "this run")
-    ]
-    assert ours["dataset"] == "alce-qampari"
-    assert (ours["list_precision"], ours["list_f1_5"], ours["answer_recall"]) == (0.5, 0.5, 0.5)
-    assert ours["str_em_substrings"] is None
-    assert ours["statements"] == 2
+    endpoint.reply = listing
+    contested.done(*asked, *at(endpoint))
+    (row,) = ours("conrag_citations", method="ConRAG")
+    assert row["dataset"] == "alce-qampari"
+    assert (row["list_precision"], row["list_f1_5"], row["answer_recall"]) == (0.5, 0.5, 0.5)
+    assert row["str_em_substrings"] is None
+    assert row["statements"] == 2

@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, at, contents, ours, table, write
+from commands import Contested, at, contents, ours, records, table, write
 from debates import readers
 from scripted import Scripted
 from tiny_words import word_counting
@@ -61,23 +60,21 @@ RUN = ["run", "madam-rag", "--out", "out"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path) -> Path:
+def files() -> None:
     write("faith.jsonl", CANAL)
     write("wide.jsonl", MILL, WIDE)
     Path("ambig.json").write_text(json.dumps([HOUSES]))
-    return tmp_path
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Scripted]:
+def endpoint(endpoint: Scripted) -> Scripted:
     """Readers, who say the years of their documents."""
-    with Scripted(reply=readers, key="") as scripted:
-        yield scripted
+    endpoint.reply = readers
+    return endpoint
 
 
 def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
-    lines = Path(out, f"madam-rag.{name}.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    return records(f"{out}/madam-rag.{name}.jsonl")
 
 
 def figures(row: dict[str, Any]) -> tuple[float, ...]:

@@ -84,8 +84,6 @@ def test_as_in_the_paper_the_model_judges_and_is_not_asked_to_hedge(
     (written,) = [text for text in asked if "Think again" in text]
     assert "name both sides" not in written
     assert json.loads(done.out)["after"]["score"]["response"] == BOTH
-    said = contested.refused(*ASKED, "--as-in-paper", "--hedge", "--endpoint", mill.url)
-    assert "--as-in-paper sets --hedge" in said
 
 
 def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:

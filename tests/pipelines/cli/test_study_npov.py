@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, contents, records, table, write
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
 from tiny_loaded import saved
@@ -64,7 +64,7 @@ def asked(
     tmp_path: Path, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., list[object]]:
     """The command of a small study, into a folder."""
-    Path("topics.jsonl").write_text("\n".join(json.dumps(topic(name)) for name in SPLITS.values()))
+    write("topics.jsonl", *map(topic, SPLITS.values()))
     model = saved(Path("tiny")).absolute()
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 4000}))
@@ -145,10 +145,10 @@ def test_what_people_labelled_is_taken_as_it_is(
         for number, error in enumerate(("none", "full")):
             arguments = {side: given[side][number : number + 2] for side in ("pro", "con")}
             line = {"id": f"{name}/{number}", "question": given["question"], "coverage": error}
-            labels.append(json.dumps({**line, **arguments, "response": REPLIES[2]}))
-    Path("labels.jsonl").write_text("\n".join(labels))
+            labels.append({**line, **arguments, "response": REPLIES[2]})
+    write("labels.jsonl", *labels)
     contested.done(*asked("--annotator", "labels.jsonl", "--generator", "prompt", "--limit", 1))
-    kept = [json.loads(line) for line in Path("out/study.annotated.jsonl").read_text().splitlines()]
+    kept = records("out/study.annotated.jsonl")
     assert [each["coverage"] for each in kept] == ["none", "full"] * 3
     page = Path("out/report.html").read_text()
     assert "Errors are as people labelled them in labels.jsonl" in page
@@ -174,7 +174,7 @@ def test_it_waits_for_people_and_goes_on_with_their_labels(
                 labels.give(item, "full" if number % 3 == 0 and name != "carl" else "none")
     contested.done("annotate", "out", "--results")
     contested.done(*asked("--annotator", "people", "--limit", 1))
-    kept = [json.loads(line) for line in Path("out/study.annotated.jsonl").read_text().splitlines()]
+    kept = records("out/study.annotated.jsonl")
     assert {each["coverage"] for each in kept} == {"none", "full"}
     ours, *_ = table(Path("out"), "npov_agreement")
     assert ours["annotators"] == 3

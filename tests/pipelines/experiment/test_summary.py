@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import papers
 from pipelines.experiment import summary
 from pipelines.experiment.summary import (
     Figure,
     Lost,
     Problem,
-    groups,
     headline,
     problem_table,
     truncations,
@@ -76,20 +74,6 @@ def test_few_examples_have_no_score() -> None:
     made = headline([F1], both, NOUN)
     assert made["found"].startswith("F1: ours 0.25")
     assert [name for name, _ in made["figures"]] == ["ours"]
-
-
-@pytest.mark.parametrize("name", papers.EXPERIMENTS)
-def test_a_headline_is_a_sentence_of_at_most_20_words(name: str) -> None:
-    page = papers.experiment(name).page
-    assert page
-    for figure in page.figures:
-        names = [*figure.ours, "some method"][:2]
-        rows = [("g", one, estimate(0.5)) for one in (*names, *figure.trivial)]
-        (group,) = groups(
-            replace(figure, value="f1", method="method", group=("data",)), table(*rows)["t"]
-        )
-        said = group.sentence.replace("0.50 [0.40,\u00a00.60]", "0.50")
-        assert len(said.split()) <= 20, said
 
 
 def test_problems_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pages import watch
 from playwright.sync_api import Browser, Page, expect
 from web_server import GUIDE, LIMITS, STUDY, live
 
@@ -35,9 +36,7 @@ def opened(chromium: Browser, trouble: list[str], tmp_path: Path) -> Iterator[Op
     """The page; nothing is fetched from elsewhere, complained of or run."""
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(20_000)
-    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    watch(page, trouble)
     requests: list[str] = []
     with live(tmp_path / "web", LIMITS) as (url, jobs):
         base = url.partition("?")[0]
