@@ -24,14 +24,14 @@ from nli.labels import Label
 from nli.pairs import LabelledPair
 from pipelines.text.substitution import falsified
 
-KINDS = (
-    ((Label.SUPPORT, Label.REFUTE), 8),
-    ((Label.SUPPORT, Label.IRRELEVANT), 2),
-    ((Label.REFUTE, Label.REFUTE), 10),
-    ((Label.REFUTE, Label.IRRELEVANT), 3),
-    ((Label.IRRELEVANT, Label.IRRELEVANT), 2),
-)
-"""Labels of two views, and how often claims of such views are made relative to others."""
+KINDS = {
+    (Label.SUPPORT, Label.REFUTE): 8,
+    (Label.SUPPORT, Label.IRRELEVANT): 2,
+    (Label.REFUTE, Label.REFUTE): 10,
+    (Label.REFUTE, Label.IRRELEVANT): 3,
+    (Label.IRRELEVANT, Label.IRRELEVANT): 2,
+}
+"""Labels of two views -> how often claims of such views are made relative to others."""
 
 COPIES = 3
 """Most copies of a statement with a part exchanged."""
@@ -111,7 +111,7 @@ def claims_of_views(
     for premise, other in zip(order, [*order[1:], *order[:1]], strict=True):
         if len(made) == most:
             break
-        labels = rng.choices([kind for kind, _ in KINDS], [often for _, often in KINDS])[0]
+        labels = rng.choices([*KINDS], [*KINDS.values()])[0]
         statements = _statements(premise, premises[premise], rng)
         if set(labels) == {Label.IRRELEVANT} and len(statements[Label.IRRELEVANT]) < len(labels):
             strangers = [pair.hypothesis for pair in premises[other]]
