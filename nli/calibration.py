@@ -4,7 +4,7 @@ Everything that is fitted, rather than trained, to turn window logits into a tag
 beside the weights, `calibration.json`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -47,7 +47,7 @@ def maximum(window_probabilities: ArrayLike) -> Floats:
     normalised. This is how sentence-level NLI is commonly read at document level (SummaC_ZS, Laban
     et al. 2022, takes the maximum over the source as well).
     """
-    rows = _rows(window_probabilities)
+    rows = np.asarray(window_probabilities, dtype=np.float64)
     if len(rows) == 1:
         return rows.reshape(-1)
     support, refute = rows[:, _SUPPORT].max(), rows[:, _REFUTE].max()
@@ -61,7 +61,7 @@ def noisy_or(window_probabilities: ArrayLike) -> Floats:
     It treats windows as independent causes (Pearl, Probabilistic Reasoning in Intelligent Systems,
     1988, 4.3.2), so many weak windows add up.
     """
-    rows = _rows(window_probabilities)
+    rows = np.asarray(window_probabilities, dtype=np.float64)
     if len(rows) == 1:
         return rows.reshape(-1)
     support, refute = (1 - float(np.prod(1 - rows[:, place])) for place in (_SUPPORT, _REFUTE))
@@ -74,13 +74,6 @@ AGGREGATIONS: dict[Aggregation, Callable[[ArrayLike], Floats]] = {
 }
 """Each takes the (w, 3) probabilities of w >= 1 windows, in the order of `LABELS`, and gives the
 (3,) probabilities of the premise, which sum to 1. A single window is returned unchanged."""
-
-
-def _rows(window_probabilities: ArrayLike) -> Floats:
-    rows = np.asarray(window_probabilities, dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] != len(LABELS):
-        raise ValueError(f"windows' probabilities of shape {rows.shape}; (w, 3) with w >= 1 needed")
-    return rows
 
 
 def _joined(support: float, refute: float, irrelevant: float) -> Floats:
@@ -148,14 +141,10 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
 
     Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks (2017), section 4.2. One
     number for all classes, so the order of a pair's probabilities, and with it the label, stays.
-    Logits, (n, 3), and labels, (n,), must come from pairs that were not trained on.
-
-    Raises:
-        TaggerError: No pairs are given.
+    Logits, (n, 3), and labels, (n,), n >= 1, must come from pairs that were not trained on.
     """
     from scipy.optimize import minimize_scalar
 
-    _check(len(labels))
     low, high = np.log(_TEMPERATURES)
     result = minimize_scalar(
         lambda log: negative_log_likelihood(softmax(logits, float(np.exp(log))), labels),
@@ -171,15 +160,11 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
     Zadrozny and Elkan: Transforming Classifier Scores into Accurate Multiclass Probability
     Estimates (2002). Equal probabilities get their mean. No calibrated probability is nearer to 0
-    or 1 than 1 / (n + 2): n pairs cannot show more. Probabilities, (n, 3), and labels, (n,), must
-    come from pairs that were not trained on; not every label need occur.
-
-    Raises:
-        TaggerError: No pairs are given.
+    or 1 than 1 / (n + 2): n pairs cannot show more. Probabilities, (n, 3), and labels, (n,), with n
+    at least 1, must come from pairs not trained on; not every label need occur.
     """
     from sklearn.isotonic import IsotonicRegression
 
-    _check(len(labels))
     rows = np.asarray(probabilities, dtype=np.float64)
     least = 1 / (len(rows) + 2)
     lines = {}
@@ -191,9 +176,15 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     return lines
 
 
-def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Floats:
-    """Map each label's probability by its line, then make each row of (n, 3) sum to 1 again."""
+def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
+    """The isotonic step for premises' joined probabilities: (n, 3) -> (n, 3).
+
+    Each label's probability is mapped by its line, then each row is made to sum to 1 again.
+    """
     rows = np.asarray(probabilities, dtype=np.float64)
+    lines = calibration.isotonic
+    if calibration.method != "isotonic" or lines is None:
+        return rows
     columns = [
         np.interp(rows[:, column], *np.array(lines[label]).T) for column, label in enumerate(LABELS)
     ]
@@ -202,13 +193,6 @@ def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Fl
     # Lines written by hand may send all three to zero; such a row stays as it was.
     result: Floats = np.where(total > 0, moved / np.where(total > 0, total, 1), rows)
     return result
-
-
-def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
-    """The isotonic step for premises' joined probabilities: (n, 3) -> (n, 3)."""
-    if calibration.method == "isotonic" and calibration.isotonic is not None:
-        return apply_isotonic(calibration.isotonic, probabilities)
-    return np.asarray(probabilities, dtype=np.float64)
 
 
 def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCurve:
@@ -270,8 +254,3 @@ def write(folder: Path, calibration: Calibration) -> None:
         raise TaggerError(
             f"{file} cannot be written ({error.strerror}); make the folder writable"
         ) from error
-
-
-def _check(pairs: int) -> None:
-    if not pairs:
-        raise TaggerError("a calibration needs labelled pairs; give some")

@@ -48,6 +48,76 @@ CONFLICTINGQA: dict[str, Any] = {
     "text_window": "Tea is good.",
     "stance": "yes",
 }
+MACNOISE: dict[str, Any] = {
+    "question": "who built the bridge",
+    "answers": ["Ada Ng", "Ng"],
+    "ctxs": [
+        {
+            "id": "1",
+            "title": "Bridge",
+            "text": "title: Bridge context: Ada Ng built it.",
+            "text_pert": "title: The Old Bridge Context: Bo Li built it.",
+        },
+        {"id": "2", "title": "Toll", "text": "title: Toll context: x", "text_pert": "y"},
+    ],
+    "pert_lbls": [1, 0],
+    "pert_lbls_25": [0, 0],
+}
+ALCE_DOCUMENTS: list[dict[str, Any]] = [
+    {
+        "id": "1001",
+        "title": "Alder Bridge",
+        "text": "Alder Bridge opened in 1911.",
+        "score": 0.91,
+        "summary": "It opened in 1911.",
+        "extraction": "opened in 1911",
+        "answers_found": [1, 0],
+        "rec_score": 0.5,
+    },
+    {"title": "Alder Bridge (Ohio)", "text": "It opened in 1954, of steel.", "score": 0.88},
+]
+ASQA: dict[str, Any] = {
+    "qa_pairs": [
+        {
+            "context": "No context provided",
+            "question": "When did the bridge in Maine open?",
+            "short_answers": ["1911", "in 1911"],
+            "wikipage": None,
+        },
+        {
+            "context": "It opened in 1954.",
+            "question": "When did the bridge in Ohio open?",
+            "short_answers": ["1954", " 1954 ", ""],
+            "wikipage": "Alder Bridge (Ohio)",
+        },
+    ],
+    "wikipages": [{"title": "Alder Bridge", "url": "https://example.org/alder"}],
+    "annotations": [{"knowledge": [{"content": None}], "long_answer": "In 1911, or in 1954."}],
+    "sample_id": "-42",
+    "question": "When did Alder Bridge open?",
+    "docs": ALCE_DOCUMENTS,
+    "answer": "In 1911, or in 1954.",
+}
+RAGTRUTH: dict[str, Any] = {
+    "id": "7",
+    "source_id": "s1",
+    "model": "some-model",
+    "temperature": 0.7,
+    "labels": [
+        {
+            "start": 0,
+            "end": 20,
+            "text": "It was built in 1936",
+            "meta": "EVIDENT CONFLICT\nOriginal: 1932\nGenerated: 1936",
+            "label_type": "Evident Conflict",
+            "implicit_true": False,
+            "due_to_null": False,
+        }
+    ],
+    "split": "train",
+    "quality": "good",
+    "response": "It was built in 1936. It is grey.",
+}
 
 
 def lines(path: Path, *rows: object) -> Path:

@@ -60,10 +60,6 @@ def _evidence_sets(value: Any) -> Any:
     return sets
 
 
-def _each_once(sets: tuple[tuple[Pointer, ...], ...]) -> tuple[tuple[Pointer, ...], ...]:
-    return tuple(dict.fromkeys(sets))
-
-
 class FeverClaim(BaseModel, frozen=True):
     """One claim, with alternative evidence sets; each is enough by itself.
 
@@ -76,7 +72,7 @@ class FeverClaim(BaseModel, frozen=True):
     evidence: Annotated[
         tuple[tuple[Pointer, ...], ...],
         BeforeValidator(_evidence_sets),
-        AfterValidator(_each_once),
+        AfterValidator(lambda sets: tuple(dict.fromkeys(sets))),
     ]
 
 

@@ -31,7 +31,7 @@ Part = Literal["train", "test", "all"]
 """A user's choice: one half, or both."""
 
 Split = Literal["train", "dev", "test", "all"]
-"""Parts for training: `dev` is the `held_out` part of the training half."""
+"""Parts for training; see `split_of`."""
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 ItemT = TypeVar("ItemT")
@@ -46,12 +46,12 @@ def half(key: str) -> Half:
     return "train" if _number(key) % 2 == 0 else "test"
 
 
-def held_out(key: str) -> bool:
-    """Whether an item of the training half is kept for development and calibration.
+def split_of(key: str) -> Split:
+    """The half of a text, but `dev` for one in eight of the training half.
 
-    One in eight is, by the next three bits of the same number.
+    These are kept for development and calibration; the next three bits of the same number decide.
     """
-    return half(key) == "train" and _number(key) // 2 % 8 == 0
+    return "dev" if half(key) == "train" and _number(key) // 2 % 8 == 0 else half(key)
 
 
 def _number(key: str) -> int:

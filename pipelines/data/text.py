@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pipelines.data.extraction import Started, extracted
+from pipelines.data.jsonl import MARK, utf8
 from pipelines.errors import InputError
 from pipelines.files import read_bytes
 
@@ -34,7 +35,14 @@ def text_of(
             files and UTF-16 do.
     """
     kind = name.lower()
-    text = extracted(name, "pdf", data, started) if kind.endswith(PDF) else _decoded(name, data)
+    if kind.endswith(PDF):
+        text = extracted(name, "pdf", data, started)
+    else:
+        text = utf8(data.removeprefix(MARK), f"{name} is ")
+    if "\0" in text:
+        raise InputError(
+            f"{name} has a NUL character, so it is not a text file; save it as text in UTF-8"
+        )
     if kind.endswith(HTML) and text.strip():
         text = extracted(name, "html", text.encode(), started)
     if not text.strip():
@@ -43,17 +51,3 @@ def text_of(
             f"{name} {scan if kind.endswith(HTML + PDF) else 'is empty; give it text'}"
         )
     return text.strip() if strip else text
-
-
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
-        ) from error
-    if "\0" in text:
-        raise InputError(
-            f"{name} has a NUL character, so it is not a text file; save it as text in UTF-8"
-        )
-    return text

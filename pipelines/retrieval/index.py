@@ -60,13 +60,10 @@ RANK_CONSTANT = 60
 """The constant of the original paper."""
 
 
-def reciprocal_rank_fusion(
-    rankings: Sequence[Sequence[ItemT]], *, constant: float = RANK_CONSTANT
-) -> list[tuple[ItemT, float]]:
-    """Sum over rankings of 1 / (constant + rank), ranks from 1 (Cormack et al. 2009).
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[ItemT]]) -> list[tuple[ItemT, float]]:
+    """Sum over rankings of 1 / (60 + rank), ranks from 1 (Cormack et al. 2009).
 
-    Rankings are best first, without repeats; a missing item contributes nothing. The constant is
-    above 0; the larger it is, the less first places count.
+    Rankings are best first, without repeats; a missing item contributes nothing.
 
     Returns:
         Items with their score, best first; ties in order of first appearance.
@@ -74,7 +71,7 @@ def reciprocal_rank_fusion(
     scores: dict[ItemT, float] = defaultdict(float)
     for ranking in rankings:
         for rank, item in enumerate(ranking, 1):
-            scores[item] += 1 / (constant + rank)
+            scores[item] += 1 / (RANK_CONSTANT + rank)
     return sorted(scores.items(), key=lambda row: -row[1])
 
 

@@ -86,9 +86,9 @@ def calibrate_folder(
     folder: Path,
     rows: Sequence[LabelledPair],
     *,
-    methods: Sequence[Method] = METHODS[1:],
-    data: str = "",
-    on_progress: Callable[[float], None] = lambda _: None,
+    methods: Sequence[Method],
+    data: str,
+    on_progress: Callable[[float], None],
 ) -> Choice:
     """Calibrate the tagger in a folder on pairs, and write the calibration into the folder.
 

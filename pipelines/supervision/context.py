@@ -16,6 +16,19 @@ from nli.sentences import sentences
 from pipelines.data.fool_me_twice import GameClaim, Sentence
 from pipelines.text.words import terms, words
 
+
+def labelled_pair(
+    source: str, premise: str, claim: str, label: str, group: str = ""
+) -> LabelledPair:
+    """A training pair; without a group, it is grouped by its claim.
+
+    The label may have any spelling that `nli.labels.label_of` knows.
+    """
+    return LabelledPair(
+        premise=premise, hypothesis=claim, label=label, source=source, group=group or claim
+    )
+
+
 ALIKE = 0.5
 """Two sentences of at least this likeness count as versions of one."""
 
@@ -99,7 +112,7 @@ FEW = 1
 page's name; with more, it may say something about the claim."""
 
 SILENT = 1 / 3
-"""Share of claims that get a passage without evidence as well, as in `passages.SILENT`."""
+"""Share of claims that get a passage without evidence as well."""
 
 
 def in_context(pairs: Sequence[LabelledPair], rng: random.Random) -> list[LabelledPair]:
@@ -156,13 +169,7 @@ def fool_me_twice(
             for sentence in pages[claim.wikipedia_page].values()
             if sentence.text not in set(gold)
         ]
-        pair = LabelledPair(
-            premise=" ".join(gold),
-            hypothesis=claim.text,
-            label=Label.SUPPORT if claim.label == "SUPPORTS" else Label.REFUTE,
-            source="fm2",
-            group=claim.text,
-        )
+        pair = labelled_pair("fm2", " ".join(gold), claim.text, claim.label)
         near = [sentence.text for sentence in page if sentence.section_header in sections]
         far = [sentence.text for sentence in page if sentence.section_header not in sections]
         silent = _silent(pair, content_words(claim.wikipedia_page), far)

@@ -13,8 +13,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from nli.labels import Label
-from nli.pairs import LabelledPair
 from pipelines.data.released import Split, read_records
+from pipelines.supervision.context import labelled_pair
 from pipelines.supervision.official import TrainingPairs
 
 LETTERS: Final = {"S": Label.SUPPORT, "R": Label.REFUTE, "I": Label.IRRELEVANT}
@@ -48,13 +48,7 @@ def from_everyday(path: Path, part: Split, _: random.Random) -> TrainingPairs:
     for number, record in enumerate(read_records(path, EverydayRecord, "everyday records"), 1):
         if part in ("all", "train" if number % HELD_OUT else "dev"):
             pairs += [
-                LabelledPair(
-                    premise=document,
-                    hypothesis=claim,
-                    label=LETTERS[letter],
-                    source="everyday",
-                    group=str(number),
-                )
+                labelled_pair("everyday", document, claim, LETTERS[letter], str(number))
                 for claim, letters in record.claims.items()
                 for document, letter in zip(record.documents, letters, strict=True)
             ]

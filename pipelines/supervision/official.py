@@ -18,7 +18,7 @@ from pipelines.data.ragtruth import CONFLICTS, HallucinatedSpan, Response, Sourc
 from pipelines.data.released import Split
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.supervision.context import content_words
+from pipelines.supervision.context import content_words, labelled_pair
 
 PASSAGE_SENTENCES = 5
 """Most sentences of a passage of a RAGTruth source."""
@@ -26,8 +26,6 @@ PASSAGE_SENTENCES = 5
 FEWEST_SHARED = 2
 """Fewest words that a passage must share with a claim to count as contradicted by it."""
 
-_FEVER = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE}
-_SCIFACT = {"SUPPORT": Label.SUPPORT, "CONTRADICT": Label.REFUTE}
 _ORIGINAL = re.compile(r"original:(.*?)(?:\n|aigc:|generat\w+:|$)", re.IGNORECASE | re.DOTALL)
 
 
@@ -79,12 +77,12 @@ def fever_pairs(
     for claim in claims:
         if claim.label == "NOT ENOUGH INFO":
             if sampled:
-                made.append(_pair("fever", sampled.pop(), claim.claim, Label.IRRELEVANT))
+                made.append(labelled_pair("fever", sampled.pop(), claim.claim, claim.label))
             continue
         for pointers in claim.evidence:
             premise = _premise(pointers, wikipedia)
             if premise is not None:
-                made.append(_pair("fever", premise, claim.claim, _FEVER[claim.label]))
+                made.append(labelled_pair("fever", premise, claim.claim, claim.label))
     return list(dict.fromkeys(made))
 
 
@@ -130,9 +128,9 @@ def scifact_pairs(
                     )
                 decisive.update(rationale.sentences)
                 premise = " ".join(texts[n] for n in sorted(set(rationale.sentences)))
-                made.append(_pair("scifact", premise, claim.claim, _SCIFACT[rationale.label]))
+                made.append(labelled_pair("scifact", premise, claim.claim, rationale.label))
             made += [
-                _pair("scifact", text, claim.claim, Label.IRRELEVANT)
+                labelled_pair("scifact", text, claim.claim, Label.IRRELEVANT)
                 for number, text in enumerate(texts)
                 if number not in decisive and text
             ]
@@ -184,7 +182,8 @@ def ragtruth_pairs(
             claim = _claim_of(response.response, span)
             premise = _nearest(f"{claim} {original(span.meta)}", passages)
             if claim and premise is not None:
-                made.append(_pair("ragtruth", premise, claim, Label.REFUTE, source.source_id))
+                group = source.source_id
+                made.append(labelled_pair("ragtruth", premise, claim, Label.REFUTE, group))
     return list(dict.fromkeys(made))
 
 
@@ -215,14 +214,6 @@ def _nearest(text: str, passages: Sequence[str]) -> str | None:
     wanted = content_words(text)
     best = max(passages, key=lambda passage: len(wanted & content_words(passage)), default="")
     return best if len(wanted & content_words(best)) >= FEWEST_SHARED else None
-
-
-def _pair(
-    source: str, premise: str, claim: str, label: Label, group: str | None = None
-) -> LabelledPair:
-    return LabelledPair(
-        premise=premise, hypothesis=claim, label=label, source=source, group=group or claim
-    )
 
 
 def _files(part: Split, train: str, test: str) -> list[str]:

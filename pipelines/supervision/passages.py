@@ -9,7 +9,7 @@ from nli.sentences import sentences
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.wice import CitedClaim
-from pipelines.supervision.context import ReservedTexts
+from pipelines.supervision.context import SILENT, ReservedTexts, labelled_pair
 from pipelines.text.substitution import exchanged, falsified, pool
 
 PASSAGE = 7
@@ -26,11 +26,6 @@ WORDS = (6, 35)
 
 AROUND = 3
 """Most sentences of the passage on each side of that sentence."""
-
-SILENT = 1 / 3
-"""Share of FoolMeTwice's claims that get a passage without evidence as well."""
-
-_CLIMATE = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE, "NOT_ENOUGH_INFO": Label.IRRELEVANT}
 
 
 def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]:
@@ -57,7 +52,9 @@ def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]
         ]
         for start in rng.sample(starts, min(2, len(starts))):
             labelled.append((_passage(claim, start), Label.IRRELEVANT))
-        made += [_pair("wice", text, claim.claim, label) for text, label in labelled if text]
+        made += [
+            labelled_pair("wice", text, claim.claim, label) for text, label in labelled if text
+        ]
     return made
 
 
@@ -90,13 +87,13 @@ def fool_me_twice(
             for s in claim.retrieved_evidence
             if s.text not in reserved and s.text not in set(gold)
         ]
-        label = Label.SUPPORT if claim.label == "SUPPORTS" else Label.REFUTE
         around = rng.sample(others, min(rng.randint(*DISTRACTORS), len(others)))
         passage = rng.sample([*gold, *around], len(gold) + len(around))
-        made.append(_pair("fm2-passages", " ".join(passage), claim.text, label))
+        made.append(labelled_pair("fm2-passages", " ".join(passage), claim.text, claim.label))
         lowest = others[-rng.randint(*DISTRACTORS) :]
         if lowest and rng.random() < SILENT:
-            made.append(_pair("fm2-passages", " ".join(lowest), claim.text, Label.IRRELEVANT))
+            alone = " ".join(lowest)
+            made.append(labelled_pair("fm2-passages", alone, claim.text, Label.IRRELEVANT))
     return made
 
 
@@ -110,23 +107,19 @@ def climate_fever(
     """
     made = []
     for claim in claims:
-        shown = [
-            (sentence.evidence, _CLIMATE[sentence.evidence_label])
-            for sentence in claim.evidences
-            if sentence.evidence not in reserved
-        ]
-        silent = [text for text, label in shown if label is Label.IRRELEVANT]
-        labelled: list[tuple[list[str], Label]] = []
-        for text, label in shown:
-            if label is Label.IRRELEVANT:
-                continue
+        shown = [sentence for sentence in claim.evidences if sentence.evidence not in reserved]
+        silent = [s.evidence for s in shown if s.evidence_label == "NOT_ENOUGH_INFO"]
+        decisive = [s for s in shown if s.evidence_label != "NOT_ENOUGH_INFO"]
+        labelled: list[tuple[list[str], str]] = []
+        for sentence in decisive:
             around = rng.sample(silent, min(rng.randint(1, 3), len(silent)))
             if around:
-                labelled.append((rng.sample([text, *around], 1 + len(around)), label))
+                passage = rng.sample([sentence.evidence, *around], 1 + len(around))
+                labelled.append((passage, sentence.evidence_label))
         if len(silent) > 2:
             labelled.append((silent[:3], Label.IRRELEVANT))
         made += [
-            _pair("climate-fever-passages", " ".join(passage), claim.claim, label)
+            labelled_pair("climate-fever-passages", " ".join(passage), claim.claim, label)
             for passage, label in labelled
         ]
     return made
@@ -171,7 +164,3 @@ def own_sentences(documents: Sequence[str], rng: random.Random) -> list[Labelled
                     )
                 )
     return made
-
-
-def _pair(source: str, passage: str, claim: str, label: Label) -> LabelledPair:
-    return LabelledPair(premise=passage, hypothesis=claim, label=label, source=source, group=claim)

@@ -8,7 +8,7 @@ from nli.labels import Label
 from nli.pairs import LabelledPair
 from pipelines.data.conflictqa import KnowledgeConflict, without_note
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
-from pipelines.supervision.context import ReservedTexts, content_words
+from pipelines.supervision.context import ReservedTexts, content_words, labelled_pair
 from pipelines.text.declarative import declarative
 from pipelines.text.substitution import exchanged, has_words
 
@@ -161,7 +161,4 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _pair(source: str, document: str, claim: str, label: Label, question: str) -> LabelledPair:
-    premise = " ".join(document.split())
-    return LabelledPair(
-        premise=premise, hypothesis=claim, label=label, source=source, group=question
-    )
+    return labelled_pair(source, " ".join(document.split()), claim, label, question)

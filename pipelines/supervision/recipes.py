@@ -14,13 +14,13 @@ from typing import Any
 
 from nli.pairs import LabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
-from pipelines.data.released import Split, half, held_out
+from pipelines.data.released import Split, split_of
 from pipelines.errors import InputError
 from pipelines.supervision import context, official, passages, questions
 from pipelines.supervision.context import ReservedTexts
 from pipelines.supervision.everyday import from_everyday
 from pipelines.supervision.official import TrainingPairs
-from pipelines.supervision.settings import AS_USUAL, PairSettings
+from pipelines.supervision.settings import PairSettings
 from pipelines.supervision.views import views
 
 
@@ -106,7 +106,7 @@ KEPT_FROM: dict[Split, tuple[Split, ...]] = {"train": ("dev", "test"), "dev": ("
 
 def build(
     releases: Mapping[str, Path],
-    settings: PairSettings = AS_USUAL,
+    settings: PairSettings,
     on_release: Callable[[str], None] = lambda _: None,
 ) -> TrainingPairs:
     """Pairs of several releases together.
@@ -200,13 +200,8 @@ def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None
 
 def _in_part(name: str, items: Sequence[Any], part: Split) -> list[Any]:
     """The items of a release that belong to a part."""
-    belongs: dict[Split, Callable[[str], bool]] = {
-        "all": lambda _: True,
-        "dev": held_out,
-        "train": lambda key: half(key) == "train" and not held_out(key),
-        "test": lambda key: half(key) == "test",
-    }
-    return [item for item in items if belongs[part](HALVES[name].key(item))]
+    key = HALVES[name].key
+    return [item for item in items if part in ("all", split_of(key(item)))]
 
 
 def _generator(seed: int, name: str) -> random.Random:

@@ -93,6 +93,3 @@ class PairSettings(Options):
         ),
     ] = None
     seed: Seed = 42
-
-
-AS_USUAL: Final = PairSettings()

@@ -24,14 +24,14 @@ from nli.labels import Label
 from nli.pairs import LabelledPair
 from pipelines.text.substitution import falsified
 
-KINDS = (
-    ((Label.SUPPORT, Label.REFUTE), 8),
-    ((Label.SUPPORT, Label.IRRELEVANT), 2),
-    ((Label.REFUTE, Label.REFUTE), 10),
-    ((Label.REFUTE, Label.IRRELEVANT), 3),
-    ((Label.IRRELEVANT, Label.IRRELEVANT), 2),
-)
-"""Labels of two views, and how often claims of such views are made relative to others."""
+KINDS = {
+    (Label.SUPPORT, Label.REFUTE): 8,
+    (Label.SUPPORT, Label.IRRELEVANT): 2,
+    (Label.REFUTE, Label.REFUTE): 10,
+    (Label.REFUTE, Label.IRRELEVANT): 3,
+    (Label.IRRELEVANT, Label.IRRELEVANT): 2,
+}
+"""Labels of two views -> how often claims of such views are made relative to others."""
 
 COPIES = 3
 """Most copies of a statement with a part exchanged."""
@@ -111,7 +111,7 @@ def claims_of_views(
     for premise, other in zip(order, [*order[1:], *order[:1]], strict=True):
         if len(made) == most:
             break
-        labels = rng.choices([kind for kind, _ in KINDS], [often for _, often in KINDS])[0]
+        labels = rng.choices([*KINDS], [*KINDS.values()])[0]
         statements = _statements(premise, premises[premise], rng)
         if set(labels) == {Label.IRRELEVANT} and len(statements[Label.IRRELEVANT]) < len(labels):
             strangers = [pair.hypothesis for pair in premises[other]]
@@ -123,7 +123,7 @@ def claims_of_views(
             views = [rng.choice(statements[label]), rng.choice(statements[rejected])]
             text = _filled(rng.choice(forms()["rejected"]), rng, views)
         if text is not None:
-            made.append(_pair(premises[premise][0], premise, text, label, "views"))
+            made.append(_pair("views", premise, text, label, premises[premise][0].group))
     return made
 
 
@@ -138,7 +138,8 @@ def denials(pairs: Sequence[LabelledPair], rng: random.Random, most: int) -> lis
         statement, other = pair.hypothesis, rng.choice(short)
         denied = _filled(rng.choice(forms()["denials"]), rng, [statement])
         if rng.random() < 0.5:
-            made.append(_pair(pair, pair.premise, denied, _opposite(pair.label), "denials"))
+            turned = _opposite(pair.label)
+            made.append(_pair("denials", pair.premise, denied, turned, pair.group))
             continue
         affirms = rng.random() < 0.4
         form = rng.choice(forms()["affirming" if affirms else "denying"])
@@ -152,7 +153,7 @@ def denials(pairs: Sequence[LabelledPair], rng: random.Random, most: int) -> lis
             ],
             (5, 2, 1),
         )[0]
-        made.append(_pair(pair, document, claim, relation, "denials"))
+        made.append(_pair("denials", document, claim, relation, pair.group))
     return made
 
 
@@ -167,16 +168,12 @@ def topics(rng: random.Random) -> list[LabelledPair]:
             topic["subjects"], ("for", "against", "silent"), claims
         ):
             label = Label.SUPPORT if side == meant else Label.REFUTE
+            if side == "silent":
+                label = Label.IRRELEVANT
             document = _among(rng.choice(topic[side]), topic["silent"], rng)
             called = _called(subject, rng)
-            made.append(
-                LabelledPair(
-                    premise=document.format(s=called),
-                    hypothesis=claim.format(s=called),
-                    label=Label.IRRELEVANT if side == "silent" else label,
-                    source="opposites",
-                )
-            )
+            text, statement = document.format(s=called), claim.format(s=called)
+            made.append(_pair("opposites", text, statement, label))
     return made
 
 
@@ -198,12 +195,7 @@ def events(rng: random.Random) -> list[LabelledPair]:
             if premise == alone:
                 claims.append((distractor, Label.IRRELEVANT))
             made += [
-                LabelledPair(
-                    premise=_capital(premise),
-                    hypothesis=_capital(claim),
-                    label=label,
-                    source="events",
-                )
+                _pair("events", _capital(premise), _capital(claim), label)
                 for claim, label in claims
             ]
     return made
@@ -334,8 +326,6 @@ def _values(kind: str, rng: random.Random) -> tuple[str, str]:
 
 
 def _pair(
-    of: LabelledPair, premise: str, hypothesis: str, label: Label, source: str
+    source: str, premise: str, claim: str, label: Label, group: str | None = None
 ) -> LabelledPair:
-    return LabelledPair(
-        premise=premise, hypothesis=hypothesis, label=label, source=source, group=of.group
-    )
+    return LabelledPair(premise=premise, hypothesis=claim, label=label, source=source, group=group)

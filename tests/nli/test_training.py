@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_encoders import change, mpnet
+from tiny_encoders import cross_encoder, mpnet
 
 from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
@@ -20,60 +20,33 @@ from nli.pairs import LabelledPair, Pair
 from nli.passes import TrainingSettings, batches
 from nli.training import CurvePoint, Progress, curve, keep_point, train
 
-ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
+NOUNS = ("lake", "river", "town", "mayor", "bridge", "school", "north", "south")
 
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A two-layer encoder with random weights and a vocabulary of a few words."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-    from tokenizers.processors import TemplateProcessing
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    """A two-layer encoder without a classifier."""
+    from transformers import AutoModel
 
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "no", "sees", *ANIMALS]
-    vocabulary = {word: number for number, word in enumerate(words)}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
-    folder = tmp_path_factory.mktemp("encoder")
-    PreTrainedTokenizerFast(
-        **{"tokenizer_object": tokenizer, "pad_token": "[PAD]", "unk_token": "[UNK]"},
-        **{"cls_token": "[CLS]", "sep_token": "[SEP]", "model_max_length": 64},
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    ).save_pretrained(folder)
-    BertModel(
-        BertConfig(
-            vocab_size=len(words),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=64,
-            max_position_embeddings=64,
-        )
-    ).save_pretrained(folder)
+    folder = cross_encoder(tmp_path_factory.mktemp("tiny") / "encoder")
+    AutoModel.from_pretrained(folder).save_pretrained(folder)
     return folder
 
 
 def learnable(count: int, seed: int) -> list[LabelledPair]:
-    """Pairs whose label is in the premise: what is seen, what is not, and what is not named."""
+    """Pairs whose label is in the premise: what was opened, what was not, and what is not named."""
     rng = random.Random(seed)
     made = []
     for number in range(count):
-        animal, other = rng.sample(ANIMALS, 2)
+        noun, other = rng.sample(NOUNS, 2)
         label = LABELS[number % 3]
-        seen = {
-            Label.SUPPORT: f"sees a {animal}",
-            Label.REFUTE: f"sees no {animal}",
-            Label.IRRELEVANT: f"sees a {other}",
+        opened = {
+            Label.SUPPORT: f"opened a {noun}",
+            Label.REFUTE: f"opened no {noun}",
+            Label.IRRELEVANT: f"opened a {other}",
         }[label]
         made.append(
-            LabelledPair(premise=seen, hypothesis=f"a {animal}", label=label, source="animals")
+            LabelledPair(premise=opened, hypothesis=f"a {noun}", label=label, source="towns")
         )
     return made
 
@@ -230,10 +203,6 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     def spoilt(name: str) -> Path:
         return shutil.copytree(folders[0], tmp_path / name)
 
-    pickled = spoilt("pickled")
-    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
-    with pytest.raises(TaggerError, match="only pickle weights"):
-        new(pickled)
     mute = spoilt("mute")
     (mute / "tokenizer.json").unlink()
     with pytest.raises(TaggerError, match="no tokenizer"):
@@ -244,10 +213,6 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(TaggerError, match=r"torn cannot be used as an encoder: [^\n]+$"):
         new(torn)
-    running = spoilt("running")
-    change(running / "config.json", auto_map={"AutoModel": "x.Y"})
-    with pytest.raises(TaggerError, match="Python code"):
-        new(running)
 
 
 def test_a_part_of_a_source_is_drawn_anew_in_every_pass() -> None:

@@ -10,7 +10,7 @@ from nli import calibration
 from nli.labels import LABELS
 from nli.pairs import read_pairs, write_pairs
 from nli.tagger import Tagger, shipped
-from pipelines.metrics.calibration import ece
+from pipelines.report.tagger import Predictions
 from pipelines.supervision import recipes
 from pipelines.supervision.calibrating import Readings, probabilities
 from pipelines.supervision.settings import PairSettings
@@ -69,12 +69,7 @@ def test_its_calibration_lowers_the_error_on_test_halves(released_data: Path) ->
     plain = tagger.calibration.model_copy(update={"method": "none"})
 
     def error(used: calibration.Calibration) -> float:
-        shares = probabilities(read, used)
-        right = [
-            LABELS[place] == label
-            for place, label in zip(shares.argmax(axis=1), read.labels, strict=True)
-        ]
-        found = ece(shares.max(axis=1).tolist(), right)
+        found = Predictions(pairs, probabilities(read, used).tolist()).ece
         assert found is not None
         return found
 

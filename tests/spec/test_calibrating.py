@@ -12,7 +12,7 @@ from nli.sentences import Span
 from nli.tagger import Reading
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.metrics.calibration import ece
+from pipelines.report.tagger import Predictions
 from pipelines.supervision.calibrating import Readings, calibrate
 
 
@@ -55,10 +55,7 @@ def some(read: Readings, places: Iterable[int]) -> Readings:
 
 
 def error(shares: np.ndarray, pairs: tuple[LabelledPair, ...]) -> float:
-    right = [
-        LABELS[place] == pair.label for place, pair in zip(shares.argmax(1), pairs, strict=True)
-    ]
-    found = ece(shares.max(axis=1).tolist(), right)
+    found = Predictions(pairs, shares.tolist()).ece
     assert found is not None
     return found
 

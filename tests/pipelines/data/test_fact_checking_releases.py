@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from releases import lines
+from releases import RAGTRUTH, lines
 
 from pipelines.conrag.data import from_scifact
 from pipelines.conrag.evidence import Stance
@@ -103,26 +103,6 @@ def test_citation_integrity_comes_in_scifacts_format(tmp_path: Path) -> None:
 
 # RAGTruth
 
-RESPONSE: dict[str, Any] = {
-    "id": "7",
-    "source_id": "s1",
-    "model": "some-model",
-    "temperature": 0.7,
-    "labels": [
-        {
-            "start": 0,
-            "end": 20,
-            "text": "It was built in 1936",
-            "meta": "EVIDENT CONFLICT\nOriginal: 1932\nGenerated: 1936",
-            "label_type": "Evident Conflict",
-            "implicit_true": False,
-            "due_to_null": False,
-        }
-    ],
-    "split": "train",
-    "quality": "good",
-    "response": "It was built in 1936. It is grey.",
-}
 QA_SOURCE = {
     "source_id": "s1",
     "task_type": "QA",
@@ -136,7 +116,7 @@ QA_SOURCE = {
 
 
 def test_ragtruth(tmp_path: Path) -> None:
-    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RESPONSE)).responses
+    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RAGTRUTH)).responses
     assert one.response[one.labels[0].start : one.labels[0].end] == "It was built in 1936"
     summary = {"source_id": "s2", "task_type": "Summary", "source_info": " News. "}
     cafe = {

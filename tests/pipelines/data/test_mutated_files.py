@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from releases import AMBIGDOCS, CONFLICTINGQA, FAITHEVAL, RAMDOCS
+from releases import AMBIGDOCS, ASQA, CONFLICTINGQA, FAITHEVAL, MACNOISE, RAGTRUTH, RAMDOCS
 
 from nli import pairs
 from nli.errors import TaggerError
@@ -55,12 +55,6 @@ QUICK = settings(deadline=None, derandomize=True, suppress_health_check=list(Hea
 
 SAMPLES = jsonl.SAMPLES.parent
 
-NOISE = {
-    "question": "who built the bridge",
-    "answers": ["Ada Ng"],
-    "ctxs": [{"id": "1", "title": "Bridge", "text": "title: Bridge context: x", "text_pert": "y"}],
-    "pert_lbls": [1],
-}
 CLAIM = {
     "id": 1,
     "verifiable": "VERIFIABLE",
@@ -68,31 +62,14 @@ CLAIM = {
     "claim": "Ada built it.",
     "evidence": [[[1, 2, "Bridge", 0]]],
 }
-ASKED = {
-    "sample_id": "1",
-    "question": "When was it opened?",
-    "answer": "In 1932, or in 1936.",
-    "qa_pairs": [{"question": "When first?", "short_answers": ["1932"], "context": "x"}],
-    "docs": [{"id": "1", "title": "Bridge", "text": "Opened in 1932.", "summary": "s"}],
-}
-RESPONSE = {
-    "id": "1",
-    "source_id": "2",
-    "model": "m",
-    "temperature": 0.7,
-    "labels": [{"start": 0, "end": 2, "text": "It", "meta": "", "label_type": "Evident Conflict"}],
-    "split": "test",
-    "quality": "good",
-    "response": "It is.",
-}
 OWN: dict[str, tuple[Callable[[Path], object], list[Any]]] = {
     "ambigdocs": (ambigdocs.read, [AMBIGDOCS]),
     "faitheval": (faitheval.read, [FAITHEVAL]),
     "conflictingqa": (conflictingqa.read, [CONFLICTINGQA]),
-    "macnoise": (macnoise.read, [NOISE]),
+    "macnoise": (macnoise.read, [MACNOISE]),
     "fever": (fever.read, [CLAIM]),
-    "alce": (alce.read, [ASKED]),
-    "ragtruth": (ragtruth.read, [RESPONSE]),
+    "alce": (alce.read, [ASQA]),
+    "ragtruth": (ragtruth.read, [RAGTRUTH]),
     "ramdocs": (ramdocs.read, [RAMDOCS]),
 }
 REAL: dict[str, tuple[Callable[[Path], object], str]] = {

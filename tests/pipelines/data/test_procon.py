@@ -1,10 +1,9 @@
 """Topics with arguments: scrapes of ProCon, lines of one's own, and the real file."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from releases import lines
 
 from pipelines.data.procon import Topic, as_question, read
 from pipelines.errors import InputError
@@ -25,10 +24,8 @@ SCRAPED = {
 }
 
 
-def read_back(folder: Path, *values: Any) -> list[Topic]:
-    file = folder / "topics.json"
-    file.write_text(json.dumps(list(values)))
-    return read(file)
+def read_back(folder: Path, *values: object) -> list[Topic]:
+    return read(lines(folder / "topics.json", list(values)))
 
 
 def test_a_scrape(tmp_path: Path) -> None:

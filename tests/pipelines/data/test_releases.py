@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from releases import AMBIGDOCS, CONFLICTINGQA, lines, refusal
+from releases import AMBIGDOCS, CONFLICTINGQA, MACNOISE, lines, refusal
 
 from pipelines.data import (
     ambigdocs,
@@ -25,21 +25,6 @@ from pipelines.data.released import half
 
 Read = Callable[[Path], Sequence[Any]]
 
-MACNOISE: dict[str, Any] = {
-    "question": "who built the bridge",
-    "answers": ["Ada Ng", "Ng"],
-    "ctxs": [
-        {
-            "id": "1",
-            "title": "Bridge",
-            "text": "title: Bridge context: Ada Ng built it.",
-            "text_pert": "title: The Old Bridge Context: Bo Li built it.",
-        },
-        {"id": "2", "title": "Toll", "text": "title: Toll context: x", "text_pert": "y"},
-    ],
-    "pert_lbls": [1, 0],
-    "pert_lbls_25": [0, 0],
-}
 CLIMATE: dict[str, Any] = {
     "claim_id": "0",
     "claim": "It warms.",

@@ -1,9 +1,9 @@
 """TruthfulQA as released in 2021 and 2025, questions of our own, and files that are neither."""
 
-import json
 from pathlib import Path
 
 import pytest
+from releases import lines
 
 from pipelines.data.truthfulqa import digest, read
 from pipelines.errors import InputError
@@ -15,12 +15,6 @@ ROW = 'Adversarial,Myths,Is it flat?,No,"Yes, it is",No; It is round,"Yes, it is
 def csv_of(tmp_path: Path, *lines: str) -> Path:
     path = tmp_path / "TruthfulQA.csv"
     path.write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8")
-    return path
-
-
-def lines_of(tmp_path: Path, *values: object) -> Path:
-    path = tmp_path / "lines.jsonl"
-    path.write_text("".join(json.dumps(value) + "\n" for value in values))
     return path
 
 
@@ -48,8 +42,8 @@ def test_the_released_files(released_data: Path) -> None:
 
 def test_documents_of_a_file(tmp_path: Path) -> None:
     data = csv_of(tmp_path, HEAD, ROW, "A,B,Is it green?,Yes,No,Yes,No")
-    found = lines_of(
-        tmp_path,
+    found = lines(
+        tmp_path / "lines.jsonl",
         {"question": "is  it FLAT?", "documents": [{"url": "u", "title": "t", "text": "It is."}]},
     )
     first, second = read(data, found)
@@ -60,7 +54,7 @@ def test_documents_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("rows", "message"),
     [
         (["Question,Answer", "a,b"], ":1: the column 'Best Answer' is missing"),
         ([HEAD], "has no question"),
@@ -70,8 +64,8 @@ def test_documents_of_a_file(tmp_path: Path) -> None:
         ([HEAD, 'A,B,"Is it?'], "not valid CSV"),
     ],
 )
-def test_a_bad_csv_is_refused(tmp_path: Path, lines: list[str], message: str) -> None:
+def test_a_bad_csv_is_refused(tmp_path: Path, rows: list[str], message: str) -> None:
     with pytest.raises(InputError) as refused:
-        read(csv_of(tmp_path, *lines))
+        read(csv_of(tmp_path, *rows))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -97,7 +97,7 @@ def test_markdown_of_a_million_characters_is_cut_in_time(text: str) -> None:
 
 
 def test_fusion_by_hand() -> None:
-    fused = reciprocal_rank_fusion([["a", "b", "c"], ["b", "d"]], constant=60)
+    fused = reciprocal_rank_fusion([["a", "b", "c"], ["b", "d"]])
     assert [item for item, _ in fused] == ["b", "a", "d", "c"]
     by_hand = [1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63]
     assert [score for _, score in fused] == pytest.approx(by_hand)

@@ -1,11 +1,11 @@
 """Everyday records of our own as training pairs."""
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 from direction.measure import HALVES, records
+from releases import lines
 
 from nli.labels import Label
 from pipelines.errors import InputError
@@ -15,18 +15,13 @@ from pipelines.supervision.everyday import EverydayRecord, from_everyday
 SHIPPED = Path(everyday.__file__).with_suffix(".jsonl")
 
 
-def written(folder: Path, *lines: object) -> Path:
-    path = folder / "everyday.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return path
-
-
 def test_every_claim_is_paired_with_every_document(tmp_path: Path) -> None:
     record = {
         "documents": ["The pool opens at seven.", "Swimmers wait until nine.", "It is heated."],
         "claims": {"One can swim at eight.": "SRI", "The pool is cold.": "IIR"},
     }
-    pairs = from_everyday(written(tmp_path, record), "train", random.Random()).pairs
+    path = lines(tmp_path / "everyday.jsonl", record)
+    pairs = from_everyday(path, "train", random.Random()).pairs
     support, refute, irrelevant = Label.SUPPORT, Label.REFUTE, Label.IRRELEVANT
     assert [pair.label for pair in pairs] == [
         *(support, refute, irrelevant),
@@ -37,8 +32,8 @@ def test_every_claim_is_paired_with_every_document(tmp_path: Path) -> None:
 
 
 def test_every_eighth_record_is_held_out(tmp_path: Path) -> None:
-    lines = [{"documents": [f"Text {n}."], "claims": {"It holds.": "S"}} for n in range(1, 18)]
-    path = written(tmp_path, *lines)
+    rows = [{"documents": [f"Text {n}."], "claims": {"It holds.": "S"}} for n in range(1, 18)]
+    path = lines(tmp_path / "everyday.jsonl", *rows)
     train, dev, both, test = (
         [pair.premise for pair in from_everyday(path, part, random.Random()).pairs]
         for part in ("train", "dev", "all", "test")
@@ -53,12 +48,12 @@ def test_every_eighth_record_is_held_out(tmp_path: Path) -> None:
 def test_letters_are_one_for_each_document(letters: str, tmp_path: Path) -> None:
     record = {"documents": ["A.", "B.", "C."], "claims": {"It opened.": letters}}
     with pytest.raises(InputError, match=rf"jsonl:1: .*'It opened\.' has the letters {letters};"):
-        from_everyday(written(tmp_path, record), "all", random.Random())
+        from_everyday(lines(tmp_path / "everyday.jsonl", record), "all", random.Random())
 
 
 def test_no_text_that_measures_is_trained_on() -> None:
-    lines = SHIPPED.read_text("utf-8").splitlines()
-    trained = [EverydayRecord.model_validate_json(line) for line in lines]
+    rows = SHIPPED.read_text("utf-8").splitlines()
+    trained = [EverydayRecord.model_validate_json(row) for row in rows]
     texts = {text for record in trained for text in (*record.documents, *record.claims)}
     measured = {
         text

@@ -1,10 +1,11 @@
 """ConRAG's supervision: pairs from FEVER, SciFact and RAGTruth, on small files of our own."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from releases import lines
 
 from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
@@ -20,12 +21,6 @@ Facts = tuple[str, str, Label]
 
 def facts(pairs: Sequence[LabelledPair]) -> list[Facts]:
     return [(pair.premise, pair.hypothesis, pair.label) for pair in pairs]
-
-
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
 
 
 # FEVER
@@ -70,19 +65,20 @@ def fever_release(folder: Path, page: str = "P") -> Path:
         line(3, "NOT ENOUGH INFO", None, None),
         line(4, "REFUTES", "Gone", 1),
     ]
-    write(folder / "train.jsonl", train)
-    write(folder / "shared_task_dev.jsonl", [line(9, "SUPPORTS", "Q", 0)])
+    lines(folder / "train.jsonl", *train)
+    lines(folder / "shared_task_dev.jsonl", line(9, "SUPPORTS", "Q", 0))
     pages = [
         {"id": page, "text": "", "lines": "0\tZero of P .\tlink\tLink\n1\tOne of P ."},
         {"id": "Q", "text": "", "lines": "0\tZero of Q ."},
     ]
-    write(folder / "wiki-pages" / "wiki-001.jsonl", pages)
+    (folder / "wiki-pages").mkdir()
+    lines(folder / "wiki-pages" / "wiki-001.jsonl", *pages)
     return folder
 
 
 def test_the_fever_release_keeps_its_own_split(tmp_path: Path) -> None:
     folder = fever_release(tmp_path)
-    train = recipes.build({"fever": folder})
+    train = recipes.build({"fever": folder}, PairSettings())
     assert facts(train.pairs)[:2] == [
         ("Zero of P.", "C 1.", Label.SUPPORT),
         ("One of P.", "C 2.", Label.REFUTE),
