@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from pipelines.conflictscore import tables
-from pipelines.conflictscore.result import MEASURES, Result
+from pipelines.conflictscore.result import MEASURES, Result, claim_relations
 from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
@@ -124,7 +124,7 @@ def _notes(runs: Runs[Result]) -> Iterator[str]:
     """What a reader should know before trusting the figures."""
     config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
-        yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
+        yield f"Cascade: {ChosenThreshold.model_validate(config['cascade']).in_words()}."
     if (
         len(labels := {judgement.relation for judgement in judged}) == 1
         and len(judged) >= ENOUGH_JUDGEMENTS
@@ -139,7 +139,7 @@ def _notes(runs: Runs[Result]) -> Iterator[str]:
 
 def example(run: str, result: Result) -> Example:
     """A response in the list."""
-    relations = tables.claim_relations(result)
+    relations = claim_relations(result)
     states = [_state(claim) for claim in relations]
     conflicts = states.count("conflict")
     unreadable = sum(claim.count(Relation.INVALID) for claim in relations)
@@ -202,7 +202,7 @@ def content(result: Result) -> list[Block]:
 def matrix(result: Result) -> Matrix:
     """The claims of a response against its documents."""
     judged = {(judgement.claim, judgement.document): judgement for judgement in result.judgements}
-    relations = tables.claim_relations(result)
+    relations = claim_relations(result)
     states = [_state(claim) for claim in relations]
     rows = tuple(
         Row(

@@ -11,9 +11,10 @@ from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
     BASELINES,
-    CHOSEN,
     LEXICAL,
+    ON_TOPIC,
     RIGHT,
+    SUPPORTING,
     DetectionResult,
     Detectors,
     Mistake,
@@ -141,8 +142,8 @@ def detection(every: Detectors, data: str) -> Table:
             "Documents right: the share of right labels among documents whose relation to the "
             "claim is known and whose label could be read; Wilson, as if they were independent.",
             f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' labels a document with at least "
-            f"{100 * CHOSEN.high:.0f} % of the claim's content words as support, and another with "
-            f"at least {100 * CHOSEN.low:.0f} % as contradiction; both thresholds were chosen on "
+            f"{100 * SUPPORTING:.0f} % of the claim's content words as support, and another with "
+            f"at least {100 * ON_TOPIC:.0f} % as contradiction; both thresholds were chosen on "
             "training halves.",
             *remarks(every),
             f"'{OVERALL}' pools all sources except {HARD}, whose conflicts are those of ramdocs.",
