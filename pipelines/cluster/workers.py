@@ -79,7 +79,7 @@ def announced(options: RunOptions) -> str:
     """Where the run would execute, for `--dry-run`."""
     gpus = _gpus(options, profiles.load(options.profile or profiles.default_name()))
     place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
-    count = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else 0)
+    count = _wanted(options, gpus)
     size = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"
     with_gpus = f", each with {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else ""
     return f"on Ray, {place}: {size}{with_gpus}"
@@ -126,9 +126,8 @@ def _started(
     import ray
 
     gpus = _gpus(options, profile)
-    wanted = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else None)
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    count, cpus = room(nodes, gpus, wanted)
+    count, cpus = room(nodes, gpus, _wanted(options, gpus))
     kind = ray.remote(Worker).options(
         num_cpus=cpus,
         num_gpus=gpus,
@@ -160,8 +159,10 @@ def _started(
     return actors
 
 
-def _few(options: RunOptions, gpus: int) -> bool:
-    return options.ray == "local" and not gpus
+def _wanted(options: RunOptions, gpus: int) -> int | None:
+    """Number of workers; None for as many as fit."""
+    few = options.ray == "local" and not gpus
+    return options.ray_workers or (ON_THIS_MACHINE if few else None)
 
 
 def _gpus(options: ModelOptions, profile: Profile) -> int:

@@ -13,13 +13,12 @@ from pipelines.conflictscore import view as of_responses
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.result import Result, Score, relations_by_claim
 from pipelines.conflictscore.scores import contradicting, contradiction_ratio
-from pipelines.conflictscore.view import sources
 from pipelines.data.records import Document, Example
 from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.prompts import Prompt
 from pipelines.report import texts
-from pipelines.report.blocks import Card, Cards, Sources
+from pipelines.report.blocks import Card, Cards
 from pipelines.report.texts import Block, Chip, Heading, Line, Note, Span, Text
 from serving.client import Client
 
@@ -259,8 +258,7 @@ def content(made: Regeneration) -> list[Block]:
     for when, score in claims:
         if score.judgements:
             blocks += [Heading(f"Claims {when}"), of_responses.matrix(score)]
-    documents = sources(before.documents, before.truncations)
-    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
+    return blocks + of_responses.document_blocks(before.documents, before.truncations)
 
 
 def _why(before: Result) -> str:

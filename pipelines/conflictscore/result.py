@@ -69,6 +69,11 @@ def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[
     return [relations[row : row + documents] for row in range(0, len(relations), documents)]
 
 
+def claim_relations(result: Result) -> list[list[Relation]]:
+    """For each claim of a response, its relations in the order of its documents."""
+    return relations_by_claim(result.judgements, len(result.documents))
+
+
 def decided_claims(result: Result) -> list[bool]:
     """Whether the documents conflict over a claim, for every claim where that can be decided.
 
@@ -76,8 +81,8 @@ def decided_claims(result: Result) -> list[bool]:
     """
     if result.cs_c is None:
         return []
-    rows = relations_by_claim(result.judgements, len(result.documents))
-    return [decision for decision in map(in_conflict, rows) if decision is not None]
+    decisions = map(in_conflict, claim_relations(result))
+    return [decision for decision in decisions if decision is not None]
 
 
 def verdict(result: Result) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple, TypeVar
 
-from pipelines.conflictscore.result import MEASURES, Result, decided_claims, relations_by_claim
+from pipelines.conflictscore.result import MEASURES, Result, decided_claims
 from pipelines.judge.judgement import Judgement, Relation
 from pipelines.metrics.calibration import low_label_mass
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
@@ -68,8 +68,11 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     They are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
     """
+    groups = by_variant(results)
+    if len(groups) > 1:
+        groups.append(Group("all", results))
     return Table.of(
-        groups(results),
+        groups,
         name="scores",
         title="Scores",
         caption=f"ConflictScore of {data}, judged by {model}.",
@@ -113,8 +116,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
 
 def differences(results: Sequence[Result]) -> Table:
     """Paired differences of `MEASURES` between every two variants, over their common records."""
-    by_variant = groups(results)[: len(variants(results))]
-    pairs = [paired(None, first, second) for first, second in combinations(by_variant, 2)]
+    pairs = [paired(None, first, second) for first, second in combinations(by_variant(results), 2)]
     return Table.of(
         pairs,
         name="differences",
@@ -177,28 +179,17 @@ def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     return proportion(saved, saved + sources["cascade-model"])
 
 
-def variants(results: Sequence[Result]) -> list[str]:
-    """Names of the variants in order of first appearance."""
-    return list(dict.fromkeys(map(variant, results)))
-
-
 def variant(result: Result) -> str:
     """The name of a response's variant, or "response" if it has none."""
     return result.variant or "response"
 
 
-def groups(results: Sequence[Result]) -> list[Group]:
-    """The variants, followed by all responses if there are several."""
-    parts = [
+def by_variant(results: Sequence[Result]) -> list[Group]:
+    """The responses of each variant, in order of first appearance."""
+    return [
         Group(name, [result for result in results if variant(result) == name])
-        for name in variants(results)
+        for name in dict.fromkeys(map(variant, results))
     ]
-    return [*parts, Group("all", results)] if len(parts) > 1 else parts
-
-
-def claim_relations(result: Result) -> list[list[Relation]]:
-    """For each claim of a response, its relations in the order of its documents."""
-    return relations_by_claim(result.judgements, len(result.documents))
 
 
 def judgements(results: Iterable[Result]) -> list[Judgement]:

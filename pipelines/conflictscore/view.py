@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from pipelines.conflictscore import tables
-from pipelines.conflictscore.result import MEASURES, Result
+from pipelines.conflictscore.result import MEASURES, Result, claim_relations
 from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
@@ -32,13 +32,6 @@ from pipelines.report.texts import (
 )
 from pipelines.text.words import locate
 
-NAMES: Final = {
-    Relation.SUPPORTS.value: "supports",
-    Relation.CONTRADICTS.value: "contradicts",
-    Relation.IRRELEVANT.value: "irrelevant",
-    Relation.INVALID.value: "unreadable",
-}
-
 
 def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) -> tuple[Source, ...]:
     """The documents; those that were cut say how much of them was seen."""
@@ -55,6 +48,14 @@ def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) ->
         return Source(number, title, text, about, document.url, note=note)
 
     return tuple(source(*numbered) for numbered in enumerate(documents, 1))
+
+
+def document_blocks(
+    documents: Sequence[Document], truncations: Sequence[Truncation]
+) -> list[Block]:
+    """The documents, under a heading with their number."""
+    shown = sources(documents, truncations)
+    return [Heading(f"Documents ({len(shown)})"), Sources(shown)]
 
 
 def cell(
@@ -124,22 +125,20 @@ def _notes(runs: Runs[Result]) -> Iterator[str]:
     """What a reader should know before trusting the figures."""
     config, judged = runs.configs[""], tables.judgements(runs.results[""])
     if "cascade" in config:
-        yield f"Cascade: {ChosenThreshold.from_json(config['cascade']).in_words()}."
-    if (
-        len(labels := {judgement.relation for judgement in judged}) == 1
-        and len(judged) >= ENOUGH_JUDGEMENTS
-    ):
+        yield f"Cascade: {ChosenThreshold.model_validate(config['cascade']).in_words()}."
+    labels = {judgement.relation for judgement in judged}
+    if len(labels) == 1 and len(judged) >= ENOUGH_JUDGEMENTS:
+        label = "unreadable" if labels == {Relation.INVALID} else labels.pop().lower()
         yield (
-            f"All {len(judged):,} judgements carry the same label ({NAMES[labels.pop().value]}). A "
-            "judge that does not tell documents apart says nothing about the responses, whatever "
-            "the scores."
+            f"All {len(judged):,} judgements carry the same label ({label}). A judge that "
+            "does not tell documents apart says nothing about the responses, whatever the scores."
         )
     yield from tables.remarks(judged, "the judge")
 
 
 def example(run: str, result: Result) -> Example:
     """A response in the list."""
-    relations = tables.claim_relations(result)
+    relations = claim_relations(result)
     states = [_state(claim) for claim in relations]
     conflicts = states.count("conflict")
     unreadable = sum(claim.count(Relation.INVALID) for claim in relations)
@@ -193,16 +192,15 @@ def content(result: Result) -> list[Block]:
                 "prompt; a larger model, or --claims sentences, splits better."
             )
         )
-    documents = sources(result.documents, result.truncations)
-    if result.claims and documents:
+    if result.claims and result.documents:
         blocks += [Heading("Claims against documents"), matrix(result)]
-    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
+    return blocks + document_blocks(result.documents, result.truncations)
 
 
 def matrix(result: Result) -> Matrix:
     """The claims of a response against its documents."""
     judged = {(judgement.claim, judgement.document): judgement for judgement in result.judgements}
-    relations = tables.claim_relations(result)
+    relations = claim_relations(result)
     states = [_state(claim) for claim in relations]
     rows = tuple(
         Row(

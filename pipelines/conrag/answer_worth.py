@@ -104,7 +104,7 @@ async def answer_worth(
     def worth(name: str) -> AnswerWorth:
         counted = _worth(judged[name], relations)
         if not gold.listed:
-            by_parts = alce.str_em(gold.answers, texts[name], rule="substrings")
+            by_parts = alce.str_em(gold.answers, texts[name], substrings=True)
             recall = recall_of[texts[name]]
             return counted.model_copy(update={"recall": recall, "str_em": by_parts})
         items = [item for said in outcomes[name].statements for item in items_of(said)]

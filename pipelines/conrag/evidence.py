@@ -21,7 +21,7 @@ EPSILON = 1e-6
 """The constant of the denominator, far below the confidence of any label (1/3 and more)."""
 
 
-def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
+def kappa(support: float, refute: float) -> float:
     """1 - |U_sup - U_ref| / (U_sup + U_ref + epsilon) (ConRAG, section 2, conflict scoring).
 
     In [0, 1]; 1 means balanced evidence. If a side has no evidence, nothing disagrees, and the
@@ -29,7 +29,7 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
     """
     if min(support, refute) <= 0:
         return 0.0
-    return 1 - abs(support - refute) / (support + refute + epsilon)
+    return 1 - abs(support - refute) / (support + refute + EPSILON)
 
 
 SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)

@@ -47,10 +47,8 @@ def category(result: ClaimResult, method: str) -> str | None:
     """
     if not faulty(result, method):
         return None
-    outcome, passages = (
-        result.outcomes[method],
-        {passage.id: passage for passage in result.passages},
-    )
+    outcome = result.outcomes[method]
+    passages = {passage.id: passage for passage in result.passages}
     if result.question is None:
         against = AGAINST.get(result.stance) if result.stance else None
         misread = [passage for passage in result.passages if passage.relation is against]

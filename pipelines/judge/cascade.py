@@ -8,10 +8,12 @@ whatever the tagger and the data are, as long as that pair is exchangeable with 
 pairs. It promises nothing for pairs from elsewhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isclose, isinf
-from typing import Any, Self
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from nli.risk import RiskCurve, RiskPoint
 from pipelines.data.records import Document
@@ -71,9 +73,9 @@ POINTS_KEPT = 100
 """Points of a curve in `run.json`."""
 
 
-def thinned(curve: RiskCurve, most: int, keep: float) -> RiskCurve:
-    """A curve of about `most` points, evenly spaced; its ends and the threshold `keep` stay."""
-    step = max(1, -(-len(curve.points) // most))
+def thinned(curve: RiskCurve, keep: float) -> RiskCurve:
+    """About `POINTS_KEPT` evenly spaced points; the ends and the threshold `keep` stay."""
+    step = max(1, -(-len(curve.points) // POINTS_KEPT))
     last = len(curve.points) - 1
     points = (
         point
@@ -129,8 +131,15 @@ def why_nothing(curve: RiskCurve, alpha: float) -> str:
     )
 
 
-@dataclass(frozen=True)
-class ChosenThreshold:
+Threshold = Annotated[
+    float,
+    BeforeValidator(lambda value: inf if value is None else value),
+    PlainSerializer(lambda value: None if isinf(value) else value),
+]
+"""In JSON, which has no infinity, an infinite threshold is null."""
+
+
+class ChosenThreshold(BaseModel, frozen=True):
     """The threshold of a cascade that keeps a risk (alpha), and the curve it was chosen from.
 
     Infinity asks the language model for everything; the reason says why. The tagger's curve has
@@ -138,53 +147,29 @@ class ChosenThreshold:
     """
 
     risk: float
-    threshold: float
+    threshold: Threshold
+    reason: str | None
+    fitted_on: str
     curve: RiskCurve
-    fitted_on: str = ""
-    reason: str | None = None
-
-    @property
-    def point(self) -> RiskPoint:
-        """The curve at the threshold; at infinity no label is kept."""
-        for point in self.curve.points:
-            if point.threshold == self.threshold:
-                return point
-        return RiskPoint(threshold=1, kept=0, wrong=0)
 
     def in_words(self) -> str:
         """The threshold and what it keeps, in one line."""
         if self.reason:
             return f"no label of the tagger is kept: {self.reason}"
+        kept = {point.threshold: point.kept for point in self.curve.points}[self.threshold]
         return (
             f"threshold {self.threshold:.3f} for a risk of {self.risk:g}; it keeps the tagger's "
-            f"label of {self.point.kept / self.curve.pairs:.0%} of the calibration pairs"
+            f"label of {kept / self.curve.pairs:.0%} of the calibration pairs"
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """For `run.json`; JSON has no infinity, so an infinite threshold is null."""
-        return {
-            "risk": self.risk,
-            "threshold": None if isinf(self.threshold) else self.threshold,
-            "reason": self.reason,
-            "fitted_on": self.fitted_on,
-            "curve": self.curve.model_dump(mode="json"),
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `as_json` wrote."""
-        threshold = inf if value["threshold"] is None else value["threshold"]
-        curve = RiskCurve.model_validate(value["curve"])
-        return cls(value["risk"], threshold, curve, value["fitted_on"], value["reason"])
 
 
 def choose_threshold(curve: RiskCurve, alpha: float, fitted_on: str = "") -> ChosenThreshold:
     """The threshold for a risk, with its curve; see `conformal_threshold`."""
     threshold = conformal_threshold(curve, alpha)
     return ChosenThreshold(
-        alpha,
-        threshold,
-        thinned(curve, POINTS_KEPT, threshold),
-        fitted_on,
-        why_nothing(curve, alpha) if isinf(threshold) else None,
+        risk=alpha,
+        threshold=threshold,
+        reason=why_nothing(curve, alpha) if isinf(threshold) else None,
+        fitted_on=fitted_on,
+        curve=thinned(curve, threshold),
     )

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from pipelines.data.records import Document, Documents, Identifier, Text
+from pipelines.data.records import Documents, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes, replace_text
@@ -66,12 +66,6 @@ class Bench(NamedTuple):
     name: str
     digest: str
     examples: tuple[ContestedClaim, ...]
-
-    def pairs(self) -> list[tuple[str, Document]]:
-        """Every claim with each of its documents, in order."""
-        return [
-            (example.claim, document) for example in self.examples for document in example.documents
-        ]
 
 
 def read(path: Path, *, limit: int | None = None) -> Bench:

@@ -78,7 +78,7 @@ class RunJudge:
             if self.model is None:
                 about["model"] = {key: about["tagger"].get(key) for key in _MODEL}
         if self.threshold is not None:
-            about["cascade"] = self.threshold.as_json()
+            about["cascade"] = self.threshold.model_dump(mode="json")
         if self.correction is not None:
             about["correction"] = self.correction.model_dump(mode="json")
         return about

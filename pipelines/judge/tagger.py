@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
@@ -27,13 +27,6 @@ from serving.processor import cpu_precision
 if TYPE_CHECKING:  # numpy
     from nli.model import Precision
     from nli.tagger import Tag
-
-FormatT = TypeVar("FormatT", bound=str)
-
-
-def format_of(precision: FormatT, device: str | None = None) -> FormatT | Literal["bf16", "fp32"]:
-    """The number format of a setting; "auto" is `native_format`."""
-    return native_format(device) if precision == "auto" else precision
 
 
 def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:
@@ -127,13 +120,7 @@ class TaggerFolder:
         return tagger
 
 
-def tagger_folder(
-    path: Path,
-    *,
-    name: str | None = None,
-    precision: "Precision" = "auto",
-    device: str | None = None,
-) -> TaggerFolder:
+def tagger_folder(path: Path, *, name: str | None = None) -> TaggerFolder:
     """Inspect a tagger's folder without loading it; its default name is the folder's.
 
     Raises:
@@ -148,8 +135,7 @@ def tagger_folder(
             name=name or path.resolve().name,
             path=path,
             digest=folder_digest(path),
-            precision=format_of(precision, device),
-            device=device,
+            precision=native_format(),
             curve=calibration.risk,
             fitted_on=calibration.fitted_on,
         )

@@ -8,7 +8,7 @@ import re
 import string
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -39,20 +39,18 @@ def named_answers(
     return named
 
 
-Rule = Literal["words", "substrings"]
-"""How answers are matched: as whole words, or as substrings, as in ALCE's code."""
-
-
-def str_em(answers: Sequence[Sequence[str]], output: str, *, rule: Rule = "words") -> float | None:
+def str_em(
+    answers: Sequence[Sequence[str]], output: str, *, substrings: bool = False
+) -> float | None:
     """Share of the short answers with an alias in the output, in [0, 1].
 
-    Under ALCE's rule, "substrings", an output with "1911" matches "19", and an alias that
-    normalises to nothing ("...") matches every output. Under "words" neither matches; see
+    With `substrings`, ALCE's rule, an output with "1911" matches "19", and an alias that
+    normalises to nothing ("...") matches every output. Without, neither matches; see
     `named_answers`. None without short answers.
     """
     if not answers:
         return None
-    if rule == "words":
+    if not substrings:
         return sum(named_answers(answers, output)) / len(answers)
     within = normalised(output)
     matches = [any(normalised(alias) in within for alias in aliases) for aliases in answers]

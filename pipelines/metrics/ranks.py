@@ -163,6 +163,7 @@ def clustered_difference(
         ValueError: A score is not finite, or the lengths differ.
     """
     import numpy as np
+    from scipy.stats import rankdata
 
     one, other = (roc_auc(scores, positive, clusters) for scores in (first, second))
     if one is None or other is None:
@@ -177,7 +178,7 @@ def clustered_difference(
         difference = percentile_estimate(value, gains, one.n)
 
     place = _places(clusters)
-    ranks = np.concatenate([_mid_ranks(first), _mid_ranks(second)])
+    ranks = np.concatenate([rankdata(first), rankdata(second)])
     labels = np.tile(np.asarray(positive, dtype=bool), 2)
     won = _pairs_won(ranks, labels, np.concatenate([place, place + len(names)]), 2 * len(names))
     kept = _exchanges(len(names))
@@ -249,13 +250,6 @@ def _quadratic(
     weights = times.astype(float)
     product: NDArray[np.floating] = ((weights @ won) * weights).sum(axis=1)
     return product
-
-
-def _mid_ranks(scores: Sequence[float]) -> "NDArray[np.floating]":
-    from scipy.stats import rankdata
-
-    ranks: NDArray[np.floating] = rankdata(scores)
-    return ranks
 
 
 def _exchanges(clusters: int) -> "NDArray[np.bool_]":

@@ -82,7 +82,7 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     Raises:
         ServingError: The model is missing, or no GPU has room for it.
     """
-    from pipelines.judge.tagger import format_of
+    from pipelines.judge.tagger import native_format
     from serving import models
     from serving.connect import devices
     from serving.placement import WORKING_GIB
@@ -101,5 +101,7 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
             need = round(weights_gib(model.path, "bfloat16") + WORKING_GIB, 1)
             profile = profile.model_copy(update={"local_gib": {"salience": need}})
         chosen = devices(profile, "salience")
-    precision = format_of(options.precision, chosen[0] if chosen else None)
+    precision = options.precision
+    if precision == "auto":
+        precision = native_format(chosen[0] if chosen else None)
     return DecoderFolder(model, precision, chosen or None)

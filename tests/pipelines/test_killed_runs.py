@@ -86,7 +86,9 @@ def test_a_run_stopped_while_tagging_ends_as_one_that_was_not(
     contested: Contested, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["run", "conflictscore", "--limit", "2", "--judge", "tagger", "--claims", "whole"]
-    monkeypatch.setattr("pipelines.judge.tagger.format_of", lambda *_: "fp32")  # no rounding helps
+    monkeypatch.setattr(
+        "pipelines.judge.tagger.native_format", lambda *_: "fp32"
+    )  # no rounding helps
 
     def run(name: str) -> dict[str, bytes]:
         out = tmp_path / name

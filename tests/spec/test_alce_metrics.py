@@ -33,7 +33,7 @@ def test_asqa_is_scored_as_by_alce() -> None:
     for row in recorded("asqa"):
         read = as_scored(row["output"])
         assert (read, normalised(read)) == (row["read"], row["normalised"])
-        share = str_em(row["answers"], read, rule="substrings")
+        share = str_em(row["answers"], read, substrings=True)
         assert share == pytest.approx(row["str_em"] / 100), row
         assert (share == 1) == (row["str_hit"] == 100)
 
@@ -58,7 +58,7 @@ def test_the_two_rules_of_str_em_by_hand() -> None:
     answers = [["1911"], ["19"], ["..."], ["Norfolk", "folk"]]
     text = "The folk of 1911."
     assert str_em(answers, text) == 0.5
-    assert str_em(answers, text, rule="substrings") == 1
+    assert str_em(answers, text, substrings=True) == 1
     assert str_em([], text) is None
 
 

@@ -261,16 +261,10 @@ BASELINES = (ALWAYS, LEXICAL)
 """Detectors that need no model."""
 
 
-class Thresholds(NamedTuple):
-    """Minimum content-word recall, in [0, 1], of an on-topic document, and of a supporting one."""
-
-    low: float
-    high: float
-
-
-CHOSEN = Thresholds(low=0.2, high=0.65)
-"""The thresholds with the best F1 of conflict, averaged over the training halves of RAMDocs,
-ConflictQA and CLIMATE-FEVER (seed 0), in steps of 0.05."""
+ON_TOPIC, SUPPORTING = 0.2, 0.65
+"""Minimum content-word recall, in [0, 1], of an on-topic document, and of a supporting one: the
+thresholds with the best F1 of conflict, averaged over the training halves of RAMDocs, ConflictQA
+and CLIMATE-FEVER (seed 0), in steps of 0.05."""
 
 
 def content_word_recall(claim: str, document: Document) -> float:
@@ -282,20 +276,20 @@ def content_word_recall(claim: str, document: Document) -> float:
     return len(wanted.intersection(terms(document.as_read()))) / len(wanted) if wanted else 0.0
 
 
-def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
+def overlap_relation(recall: float) -> Relation:
     """The relation that shared words suggest.
 
     A document with enough of the claim's words supports it. An on-topic one that lacks some of them
     (ideally the answer) contradicts it. Any other is irrelevant.
     """
-    if recall >= thresholds.high:
+    if recall >= SUPPORTING:
         return Relation.SUPPORTS
-    return Relation.CONTRADICTS if recall >= thresholds.low else Relation.IRRELEVANT
+    return Relation.CONTRADICTS if recall >= ON_TOPIC else Relation.IRRELEVANT
 
 
-def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tuple[Relation, ...]:
+def by_overlap(example: ContestedClaim) -> tuple[Relation, ...]:
     """The relations of an example's documents by shared words."""
     return tuple(
-        overlap_relation(content_word_recall(example.claim, document), thresholds)
+        overlap_relation(content_word_recall(example.claim, document))
         for document in example.documents
     )

@@ -49,7 +49,11 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
 
 
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
-    judged = [(claim, document.as_read()) for claim, document in bench.pairs()]
+    judged = [
+        (example.claim, document.as_read())
+        for example in bench.examples
+        for document in example.documents
+    ]
     pairs = len(set(judged))
     summary = (
         f"{len(bench.examples):,} examples from {bench.name}, "

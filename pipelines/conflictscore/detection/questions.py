@@ -16,7 +16,7 @@ from pipelines.data.released import half
 from pipelines.data.wikicontradict import Side
 from pipelines.errors import InputError
 from pipelines.judge.examples import ContestedClaim
-from pipelines.judge.judgement import Relation, conflicting
+from pipelines.judge.judgement import RELATIONS, Relation, conflicting
 from pipelines.metrics.answers import canonical, same_answer
 from pipelines.supervision.questions import evidence
 from pipelines.text.declarative import as_claim
@@ -178,9 +178,7 @@ def _example(
     )
 
 
-SUPPORTS, CONTRADICTS, IRRELEVANT = (
-    Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT,
-)  # fmt: skip
+SUPPORTS, CONTRADICTS, IRRELEVANT = RELATIONS
 _CLIMATE = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRRELEVANT}
 
 

@@ -11,9 +11,10 @@ from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import (
     ALWAYS,
     BASELINES,
-    CHOSEN,
     LEXICAL,
+    ON_TOPIC,
     RIGHT,
+    SUPPORTING,
     DetectionResult,
     Detectors,
     Mistake,
@@ -25,7 +26,7 @@ from pipelines.conflictscore.detection.detect import (
 )
 from pipelines.conflictscore.tables import remarks as remarks_on
 from pipelines.conflictscore.tables import total
-from pipelines.conflictscore.view import cell, first, sources
+from pipelines.conflictscore.view import cell, document_blocks, first, sources
 from pipelines.experiment.publish import Runs
 from pipelines.experiment.summary import Figure, Page
 from pipelines.judge.examples import ContestedClaim
@@ -33,7 +34,7 @@ from pipelines.judge.judgement import Relation
 from pipelines.judge.run_judge import judge_named
 from pipelines.metrics.estimate import Estimate, share
 from pipelines.report import glance
-from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
+from pipelines.report.blocks import Cell, Facts, Matrix, Row, fact
 from pipelines.report.compare import Comparison, Pair, columns, correction
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.table import HERE, Column, Measure, Table, quote
@@ -141,8 +142,8 @@ def detection(every: Detectors, data: str) -> Table:
             "Documents right: the share of right labels among documents whose relation to the "
             "claim is known and whose label could be read; Wilson, as if they were independent.",
             f"'{ALWAYS}' finds a conflict everywhere. '{LEXICAL}' labels a document with at least "
-            f"{100 * CHOSEN.high:.0f} % of the claim's content words as support, and another with "
-            f"at least {100 * CHOSEN.low:.0f} % as contradiction; both thresholds were chosen on "
+            f"{100 * SUPPORTING:.0f} % of the claim's content words as support, and another with "
+            f"at least {100 * ON_TOPIC:.0f} % as contradiction; both thresholds were chosen on "
             "training halves.",
             *remarks(every),
             f"'{OVERALL}' pools all sources except {HARD}, whose conflicts are those of ramdocs.",
@@ -324,18 +325,15 @@ def content(judged: Judged) -> list[Block]:
     ]
     known = {"Question": example.question, "Answer": example.answer}
     facts = [fact(label, value) for label, value in known.items() if value]
-    documents = sources(
-        example.documents, tuple(cut for result in results for cut in result.truncations)
-    )
+    cuts = [cut for result in results for cut in result.truncations]
     if facts:
         blocks.append(Facts(tuple(facts)))
     rows = _rows(example, judged)
     if rows:
-        blocks += [
-            Heading("Labels of documents"),
-            Matrix("Judge", rows, documents, _first(rows, known=example.relations is not None)),
-        ]
-    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
+        opened = _first(rows, known=example.relations is not None)
+        matrix = Matrix("Judge", rows, sources(example.documents, cuts), opened)
+        blocks += [Heading("Labels of documents"), matrix]
+    return blocks + document_blocks(example.documents, cuts)
 
 
 def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:

@@ -9,9 +9,8 @@ from pipelines.conflictscore.regeneration import new_words, told
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
 from pipelines.conflictscore.truthfulqa.tables import BASELINES, BECAME, UNTOUCHED, all_tables, flip
-from pipelines.conflictscore.view import sources
 from pipelines.experiment.summary import Figure, Page, Problem, truncations, unread_labels
-from pipelines.report.blocks import Card, Cards, Fold, Sources
+from pipelines.report.blocks import Card, Cards, Fold
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.texts import (
     FAILED,
@@ -104,8 +103,8 @@ def content(result: TruthResult) -> list[Block]:
             Heading("Claims of RAG's answer against documents"),
             of_responses.matrix(_as_result(result, rag)),
         ]
-    documents = sources(result.documents, rag.truncations if rag else ())
-    return [*blocks, Heading(f"Documents ({len(documents)})"), Sources(documents)]
+    cuts = rag.truncations if rag else ()
+    return blocks + of_responses.document_blocks(result.documents, cuts)
 
 
 def _answer(result: TruthResult, condition: Condition) -> list[Block]:

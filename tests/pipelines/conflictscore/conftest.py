@@ -4,15 +4,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
+from clients import client_at
 from scripted import Scripted
 
-from serving import profile
 from serving.client import Client
-from serving.connect import Source, connect
 
 
 @pytest_asyncio.fixture
 async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
-    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+    async with client_at(endpoint.url, tmp_path / "c.sqlite") as client:
         yield client

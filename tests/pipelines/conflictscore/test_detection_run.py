@@ -7,7 +7,6 @@ import pytest
 from pipelines.conflictscore.detection import tables
 from pipelines.conflictscore.detection.detect import (
     DetectionResult,
-    Thresholds,
     by_overlap,
     content_word_recall,
     detect,
@@ -91,13 +90,12 @@ def test_shared_words_by_hand() -> None:
     assert content_word_recall(claim, Document(id="d", text=text)) == 0.75
     assert content_word_recall("It was.", Document(id="d", text="It was.")) == 1
     assert content_word_recall("...", Document(id="d", text="It was.")) == 0
-    thresholds = Thresholds(0.5, 0.75)
-    found = [overlap_relation(recall, thresholds) for recall in (0.75, 0.74, 0.5, 0.49)]
+    found = [overlap_relation(recall) for recall in (0.65, 0.64, 0.2, 0.19)]
     assert found == [S, C, C, I]
     texts = (claim, "The mill in Aldham is from 1850.", "Ferns grow in shade.")
     documents = tuple(Document(id=f"d{n}", text=text) for n, text in enumerate(texts))
     one = ContestedClaim(id="1", source="s", claim=claim, documents=documents, conflict=True)
-    assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
+    assert by_overlap(one) == (S, C, I)
 
 
 # Tables

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from clients import client_at
 from corrections import of_bias, store
 from known_labels import KnownLabels
 from scripted import Scripted
@@ -17,8 +18,6 @@ from pipelines.judge.model import model_judge
 from pipelines.judge.run_judge import judge_of
 from pipelines.judge.settings import JudgeSettings
 from pipelines.judge.tagger import tagger_judge
-from serving import profile
-from serving.connect import Source, connect
 
 D1 = Document(id="d1", text="First text.")
 D2 = Document(id="d2", text="Second text.")
@@ -52,9 +51,8 @@ async def test_a_cascade_corrects_the_model_alone(endpoint: Scripted, tmp_path: 
     curve = risk_curve([0.85] * 80 + [0.5] * 20, [True] * 90 + [False] * 10)
     tagger = folder_of(ScriptedTagger(by_table({("First text.", "A."): SUPPORT})), curve=curve)
     assert max(UNSURE) == 0.5
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(endpoint.url,))
     settings = JudgeSettings(judge="cascade", risk=0.05)
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+    async with client_at(endpoint.url, tmp_path / "c.sqlite") as client:
         llm = model_judge(client, "choice")
         store(AGAINST_SUPPORT, client.model.digest, llm.prompt.digest)
         judge = judge_of(settings, client, tagger=tagger)

@@ -6,15 +6,15 @@ The real readers are tried beside faulty ones, which take verdicts from document
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import clients
 import pytest
-from clients import client_at
-from scripted import Reply, Scripted, prompt_of
+from scripted import prompt_of
 
 from pipelines.conflicts.data import Query, Source
 from pipelines.conflicts.judges import behaviour, grounding, inclusion, prompted_model
@@ -229,11 +229,7 @@ def echoing(request: dict[str, Any]) -> str:
     return reply[0] if reply else found[2]
 
 
-@asynccontextmanager
-async def asking(tmp_path: Path, reply: Reply) -> AsyncIterator[tuple[Client, Scripted]]:
-    with Scripted(reply=reply, weigh=lambda _: [0.1, 0.2, 0.7]) as endpoint:
-        async with client_at(endpoint.url, tmp_path / "cache.sqlite") as client:
-            yield client, endpoint
+asking = partial(clients.asking, weigh=lambda _: [0.1, 0.2, 0.7])
 
 
 async def results(
@@ -256,11 +252,11 @@ async def test_every_verdict_is_the_replys_and_no_text_leaves_its_fence(
         asked = request["response_format"]["json_schema"]["schema"]["properties"]
         return json.dumps({key: (judge.reply or {})[key] for key in asked})
 
-    async with asking(tmp_path, stubborn) as (client, endpoint):
+    async with asking(tmp_path, stubborn) as (client, requests):
         found = await results(judge, client, tried)
     assert len(found) == 36
     assert found == dict.fromkeys(found, (judge.said, False))
-    for request in endpoint.requests:
+    for request in requests:
         (turn,) = request["messages"]
         assert turn["role"] == "user"
         assert not re.search(r"<\|\w+\|>|\[/?INST\]|<(start|end)_of_turn>", turn["content"])
