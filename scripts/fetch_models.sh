@@ -53,13 +53,15 @@ fetch_tagger() {
     HF_HUB_DISABLE_TELEMETRY=1 hf download "$source" --local-dir "$folder" \
       --include 'model*.safetensors' --include '*.json' --exclude '*/*' >&2 ||
       fail "$source could not be fetched (see above); repeat where there is a network"
-  elif [ ! -d "$folder" ]; then
+  # The calibration tells whether it was made from this version's adapter.
+  elif ! cmp -s "$ROOT/nli/shipped-large/calibration.json" "$folder/calibration.json"; then
     parts=$(mktemp -d)
     trap "rm -r '$parts'" EXIT
     fetch_base "$parts/base"
+    rm -rf "$folder"
     PYTHONPATH=$ROOT python -P -m nli.adapter "$parts/base" "$folder"
   fi
-  [ -n "$to" ] || contested models add "$folder" --name "$1"
+  [ -n "$to" ] || contested models add "$folder" --name "$1" --replace
 }
 if [ -n "$tagger" ]; then
   fetch_tagger "$tagger"

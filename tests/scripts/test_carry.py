@@ -238,7 +238,7 @@ def test_a_tagger_is_fetched_and_registered(
     large = "download MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli --local-dir"
     kept = tmp_path / "home/taggers/deberta-v3-large"
     for options, told in (
-        ((), [large, f"models add {kept} --name deberta-v3-large"]),
+        ((), [large, f"models add {kept} --name deberta-v3-large --replace"]),
         (("--to", tmp_path), [large]),
         (
             ("modernbert-large", "--to", tmp_path),
@@ -280,7 +280,15 @@ def test_the_larger_tagger_is_made_of_an_adapter_and_its_base(made: Path, tmp_pa
     assert merged.startswith("-P -m nli.adapter ")
     assert merged.endswith(f" {tagger}")
     assert base == ["1_Pooling", "config.json", "model.safetensors"]
-    assert added == f"models add {tagger} --name contested-nli-large"
+    assert added == f"models add {tagger} --name contested-nli-large --replace"
+
+    tagger.mkdir(parents=True, exist_ok=True)
+    (tagger / "calibration.json").write_text("of this version")
+    for adapter, again in (("of this version", False), ("of the next", True)):
+        (tmp_path / "project/nli/shipped-large/calibration.json").write_text(adapter)
+        (tmp_path / "told").write_text("")
+        assert called(tmp_path, *fetch).returncode == 0
+        assert ("-m nli.adapter" in (tmp_path / "told").read_text()) is again
 
     (tmp_path / "project/requirements/base.txt").write_text(
         pinned.replace("sha256:", "sha256:0", 1)
