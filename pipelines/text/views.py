@@ -27,8 +27,9 @@ SAYS = (
 )
 _LINKS = r"but|yet|while|whereas|although|though|however|by contrast|in contrast|instead"
 _SEPARATOR = re.compile(
-    rf"\s*[;:]\s+|\s+[-–—]\s+|,?\s+(?P<joins>and|or),?\s+|,?\s+(?:{_LINKS}),?\s+"
-    r"|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)|\s*\((?=[a-z])|\)\s*|\s*\n\W*",
+    rf"\s*[;:]\s+|\s+[-–—]\s+|(?P<weak>,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
+    rf"|,?\s+(?:{_LINKS}),?\s+|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)"
+    r"|\s*\n\W*",
     re.IGNORECASE,
 )
 _LEADS = tuple(
@@ -42,15 +43,16 @@ _LEADS = tuple(
         # "it is disputed whether", "there are reports that"
         r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
         r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
-        # "the guide says that", "others hold", "some sources that"
-        rf"(?:\S+\s+){{1,6}}?(?:{SAYS}(?:\s+that)?|that)\s+",
+        # "the guide says that", "one report claims", "others hold", "some sources that"
+        rf"(?:\S+\s+){{1,6}}?(?:(?:{SAYS}\s+)+(?:that\s+)?|that\s+)",
         r"(?:whether|if|that)\s+",
     )
 )
+# "The United States" and "a writer" report nothing.
 _TAIL = re.compile(
     rf",\s+{SAYS}\s+[^,;]{{1,40}}$|"
     r",?\s+(?:according to|depending on|(?:as )?(?:the|some|other|an?) \S+ "
-    rf"{SAYS})[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
+    rf"(?-i:{SAYS})\b)[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
 )
 # Words that reject a view, or say that nobody holds it: a claim with one is not split.
@@ -64,7 +66,7 @@ _NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
 _MONTH = rf"(?:(?:{MONTH})\s+)?"
 # ", the study says 1936", ". Another puts it at 1936"
 _ELLIPSIS = re.compile(
-    rf"(?P<said>.*\d.*?)[.,;]?\s+(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?{SAYS}"
+    rf"(?P<said>.*\d.*?)[.,;]?\s+\(?(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?{SAYS}"
     r"(?:\s+(?:that\s+)?(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at|about|around|only|nearly))*"
     rf"\s+(?P<value>{_MONTH}{_NUMBER})\W*",
     re.IGNORECASE | re.DOTALL,
@@ -79,9 +81,10 @@ _AUXILIARY = re.compile(
 def views(claim: str) -> list[str]:
     """The statements that a claim reports or joins, in order; the claim itself if there is one.
 
-    A claim is split at "and" and "or" only if both sides have a subject and a verb. It stays whole
-    if it rejects a view, or if a part is not a whole statement, unless a number completes it: "it
-    opened in 1932, another says 1936" and "it opened in 1932 or 1936" are two views.
+    A claim is split at "and", "or" and brackets only if both sides have a subject and a verb. It
+    stays whole if it rejects a view, or if a part is not a whole statement, unless a number
+    completes it: "it opened in 1932, another says 1936" and "it opened in 1932 or 1936" are two
+    views.
     """
     spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
     if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
@@ -116,7 +119,7 @@ def _divided(sentence: str) -> list[str]:
     start = 0
     for mark in _SEPARATOR.finditer(sentence):
         sides = (_bare(sentence[start : mark.start()]), _bare(sentence[mark.end() :]))
-        if all(_is_statement(side) if mark["joins"] else _is_long(side) for side in sides):
+        if all(_is_statement(side) if mark["weak"] else _is_long(side) for side in sides):
             parts.append(sentence[start : mark.start()])
             start = mark.end()
     return [*parts, sentence[start:]]
