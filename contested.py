@@ -429,6 +429,7 @@ def _waiting(job: Callable[P, Coroutine[Any, Any, ResultT]]) -> Callable[P, Resu
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, job(*args, **options)).result()
 
+    waited.__name__ = waited.__qualname__ = job.__name__.removeprefix("a")
     return waited
 
 

