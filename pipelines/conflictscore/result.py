@@ -117,7 +117,7 @@ def _conflicting_claims(result: Result, _: str) -> int | None:
 METRICS: Final[tuple[Metric[Result], ...]] = (
     *SCORES,
     Metric(
-        "conflicting_claims",
+        "conflicting_claims_per_response",
         "Conflicting claims per response",
         of_each(_conflicting_claims),
         bounds=(0, inf),

@@ -145,7 +145,7 @@ def paired_columns(counted: str) -> list[Column[Pair[Any]]]:
     """The columns for pairs from `paired`; `counted` names the compared units: "records"."""
     return [
         Column("first", "First"),
-        Column("second", "less"),
+        Column("second", "minus"),
         *(
             column
             for measure, title in MEASURES.items()

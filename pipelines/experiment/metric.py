@@ -146,7 +146,7 @@ def difference_table(
         columns=[
             *map(of_place, at),
             Column("first", method),
-            Column("second", "less"),
+            Column("second", "minus"),
             *differences(metrics),
         ],
         notes=(*correction(pairs), *notes),

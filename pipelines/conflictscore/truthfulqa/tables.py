@@ -346,7 +346,7 @@ def differences(every: Sequence[Part]) -> Table:
             Column("run", "Run", lambda pair: pair.at.run),
             Column("setting", "Setting", lambda pair: pair.at.setting),
             Column("first", "Condition"),
-            Column("second", "less"),
+            Column("second", "minus"),
             *columns("right", "Right answers", "McNemar", n="right_questions"),
         ],
         notes=(
