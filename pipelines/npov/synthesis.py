@@ -45,7 +45,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
         if in_words(text) not in known
     ]
     more = draw.choice(unused) if unused else None
-    fewer = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
+    fewer = draw.choice(right.example.places)
     changes: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]]
     changes = [("added", fewer, None)]
     if more:
@@ -230,8 +230,9 @@ class _Line(BaseModel, frozen=True, extra="forbid"):
 
 def argument_digest(argument: str) -> str:
     """An argument's key in a file: the beginning of its SHA-1, with white space normalised."""
-    plain = " ".join(argument.split())
-    return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
+    return hashlib.sha1(as_read(argument).encode("utf-8"), usedforsecurity=False).hexdigest()[
+        :DIGITS
+    ]
 
 
 def bundled_paraphrases() -> Mapping[str, str]:
