@@ -198,7 +198,7 @@ _LABELS: Mapping[str, str] = {
     "ambiguous": "in part, or an argument is repeated or attributed to the other side",
 }
 
-LABELLINGS: Final = {
+LABELLINGS: Final[Mapping[str, Labelling[NpovResult]]] = {
     kind: Labelling(asked, "responses", _LABELS, _labelled(kind)) for kind, asked in _ASKED.items()
 }
 """Questions to annotators (NPOV, section 4.1) about the responses of a study."""

@@ -178,24 +178,25 @@ def _continued(argument: str) -> str:
     return text if name and first != "A" else text[:1].lower() + text[1:]
 
 
-def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
+def paraphrased(annotated: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
     """The example with its arguments in other words, its response unchanged (NPOV, section 4.1).
 
     None unless all of them have paraphrases. An omitted part of an argument becomes the whole
     argument.
     """
     put = {
-        side: [paraphrase(argument) for argument in each.example.arguments(side)] for side in SIDES
+        side: [paraphrase(argument) for argument in annotated.example.arguments(side)]
+        for side in SIDES
     }
     changed = {side: [text for text in texts if text is not None] for side, texts in put.items()}
     if any(len(changed[side]) < len(put[side]) for side in SIDES):
         return None
-    uncovered = each.uncovered and tuple(
+    uncovered = annotated.uncovered and tuple(
         part.model_copy(update={"span": (0, len(unbraced(changed[part.side][part.argument])))})
-        for part in each.uncovered
+        for part in annotated.uncovered
     )
-    example = given_instead(each.example, changed)
-    return each.model_copy(update={"example": example, "uncovered": uncovered})
+    example = given_instead(annotated.example, changed)
+    return annotated.model_copy(update={"example": example, "uncovered": uncovered})
 
 
 def family(
