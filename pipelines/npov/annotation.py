@@ -103,7 +103,7 @@ def read_by(tagger: ArgumentTagger, example: NpovExample) -> Reading:
 
 def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -> AnnotatedExample:
     """An example annotated with its errors; support counts if it is at least `limit`."""
-    sides = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
+    places = example.places
     says, rests = read.says >= limit, read.rests >= limit
     by_sentence = says[:, :-1]
     covered = says.any(axis=1)
@@ -112,18 +112,18 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
     left_out = _errors(np.asarray(covered), np.asarray(rests[:-1].any(axis=1)))
     added = _errors(np.asarray(given), np.asarray(by_sentence.any(axis=0)))
     coverage, hallucination = _worst(left_out), _worst(added)
-    best = read.says[:, :-1].argmax(axis=1) if read.spans else np.zeros(len(sides), int)
+    best = read.says[:, :-1].argmax(axis=1) if read.spans else np.zeros(len(places), int)
     repeated = any(int((row & given).sum()) > 1 for row in by_sentence)
     confused = any(
         by_sentence[place].any() and read.told_by[best[place]] not in (None, side)
-        for place, (side, _) in enumerate(sides)
+        for place, (side, _) in enumerate(places)
     )
     if repeated or confused:
         hallucination = "ambiguous" if hallucination == "none" else hallucination
     if confused:
         coverage = "ambiguous" if coverage == "none" else coverage
     said: dict[Side, list[Span | None]] = {side: [] for side in SIDES}
-    for place, (side, _) in enumerate(sides):
+    for place, (side, _) in enumerate(places):
         sentence = int(best[place])
         # If a sentence covers two arguments, their words cannot be told apart.
         alone = bool(by_sentence[place].any()) and int(by_sentence[:, sentence].sum()) == 1
@@ -131,7 +131,7 @@ def annotated_by(name: str, example: NpovExample, read: Reading, limit: float) -
     lengths = map(len, arguments_read(example))
     uncovered = tuple(
         Omission(side=side, argument=n, span=(0, length))
-        for (side, n), error, length in zip(sides, left_out, lengths, strict=True)
+        for (side, n), error, length in zip(places, left_out, lengths, strict=True)
         if error != "none"
     )
     return AnnotatedExample(

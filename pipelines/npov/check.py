@@ -58,11 +58,10 @@ def without_each(example: NpovExample) -> list[NpovExample]:
     A side whose only argument is left out stays in the prompt, empty.
     """
     examples = []
-    for side in SIDES:
+    for side, place in example.places:
         arguments = example.arguments(side)
-        for place in range(len(arguments)):
-            rest = arguments[:place] + arguments[place + 1 :]
-            examples.append(example.model_copy(update={side: rest}))
+        rest = arguments[:place] + arguments[place + 1 :]
+        examples.append(example.model_copy(update={side: rest}))
     return examples
 
 
@@ -240,7 +239,7 @@ def check(example: NpovExample, found: WordMap, aggregation: Aggregation = "max"
     """
     alpha = contributions(found.values, aggregation)
     beta = attributions(found.values, aggregation)
-    sides = [side for side in SIDES for _ in example.arguments(side)]
+    sides = [side for side, _ in example.places]
     by_argument = _split(alpha, found.given)
     count = len(example.pro)
     perspectives = [

@@ -107,19 +107,18 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
         UNEQUAL: side_errors(example),
         ROUGE: rouge_errors(example),
     }
-    embedded = encoders and encoders.bert_score(example)
-    sentence_use = encoders and encoders.sentences(example)
-    if embedded and sentence_use:
-        scores |= {BERT_SCORE: embedded.errors, EMBEDDINGS: sentence_use.errors("least")}
-    scores |= found.scores
     words = found.words
+    errors = {} if words is None else {ROUGE: rouge_of_words(example, words)}
+    if encoders is not None:
+        embedded, sentence_use = encoders.bert_score(example), encoders.sentences(example)
+        scores |= {BERT_SCORE: embedded.errors, EMBEDDINGS: sentence_use.errors("least")}
+        if words is not None:
+            errors[BERT_SCORE] = bert_score_of_words(example, words, embedded)
+            errors[EMBEDDINGS] = use_of_words(words, sentence_use)
+    scores |= found.scores
     if words is None:
         return case.result(detectors=scores)
-    errors = {ROUGE: rouge_of_words(example, words)}
-    if embedded and sentence_use:
-        errors[BERT_SCORE] = bert_score_of_words(example, words, embedded)
-        errors[EMBEDDINGS] = use_of_words(words, sentence_use)
-    given, response = word_scores(annotated, words, {**errors, **(found.errors or {})})
+    given, response = word_scores(annotated, words, errors | dict(found.errors or {}))
     return case.result(detectors=scores, given=given, response=response)
 
 

@@ -57,6 +57,11 @@ class Debate(BaseModel, frozen=True, extra="forbid"):
         """The arguments of a perspective."""
         return self.pro if side == "pro" else self.con
 
+    @property
+    def places(self) -> list[tuple[Side, int]]:
+        """The side of every argument and its number there, the pro side's first."""
+        return [(side, number) for side in SIDES for number in range(len(self.arguments(side)))]
+
 
 class Perspectives(Debate):
     """A question to answer, and equally many arguments on both sides.
@@ -222,6 +227,11 @@ def what_is_said(sentence: str) -> str:
     return _SPEECH.sub("", sentence)
 
 
+def said_in(example: NpovExample) -> list[str]:
+    """Sentences of the response as a model reads it, without their speakers."""
+    return [what_is_said(sentence) for sentence in sentences_read(example)]
+
+
 def words_read(example: NpovExample) -> Words:
     """Content words for detectors without a tokenizer: the whole text counts as one token."""
     prompt, response = npov_prompt(example), as_read(example.response)
@@ -339,20 +349,18 @@ def read_annotated(path: Path) -> list[AnnotatedExample]:
 
 
 def _annotated(line: _Line) -> AnnotatedExample:
-    places = [(side, n) for side in SIDES for n in range(len(line.arguments(side)))]
-    arguments = [unbraced(text) for side in SIDES for text in line.arguments(side)]
+    places, arguments = line.places, arguments_read(line)
     uncovered = hallucinated = None
     if line.uncovered or line.coverage == "none":
         uncovered = tuple(
             Omission(side=places[text][0], argument=places[text][1], span=span)
             for text, span in (_place(unbraced(q), arguments) for q in line.uncovered or ())
         )
+    response = [as_read(line.response)]
     if line.hallucinated or line.hallucination == "none":
-        response = [as_read(line.response)]
         hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
     said = None
     if line.said is not None:
-        response = [as_read(line.response)]
         said = {
             side: tuple(None if q is None else _place(as_read(q), response)[1] for q in quotes)
             for side, quotes in line.said.items()

@@ -187,23 +187,19 @@ def as_shown(example: NpovExample) -> tuple[tuple[str, str], ...]:
     return (("Question", example.question), *given, ("Response", example.response))
 
 
-def _labelling(kind: ErrorKind, asked: str, whole: str) -> Labelling[NpovResult]:
-    ambiguous = "in part, or an argument is repeated or attributed to the other side"
-    labels = {"none": "no", "full": whole, "ambiguous": ambiguous}
-    return Labelling(asked, "responses", labels, _labelled(kind))
+_ASKED: Mapping[ErrorKind, str] = {
+    "hallucination": "Does the response make an argument that was not given?",
+    "coverage": "Does the response leave out an argument that was given?",
+}
 
+_LABELS: Mapping[str, str] = {
+    "none": "no",
+    "full": "yes, a whole argument",
+    "ambiguous": "in part, or an argument is repeated or attributed to the other side",
+}
 
-LABELLINGS: Final = {
-    "hallucination": _labelling(
-        "hallucination",
-        "Does the response make an argument that was not given?",
-        "yes, a whole argument",
-    ),
-    "coverage": _labelling(
-        "coverage",
-        "Does the response leave out an argument that was given?",
-        "yes, a whole argument",
-    ),
+LABELLINGS: Final[Mapping[str, Labelling[NpovResult]]] = {
+    kind: Labelling(asked, "responses", _LABELS, _labelled(kind)) for kind, asked in _ASKED.items()
 }
 """Questions to annotators (NPOV, section 4.1) about the responses of a study."""
 

@@ -27,6 +27,10 @@ _INTRO = (
 
 _ERRORS = ("none", "full", "ambiguous")
 _SAID: Mapping[ErrorKind, str] = {"hallucination": "content added", "coverage": "left out"}
+_TITLES: Mapping[ErrorKind, str] = {
+    "hallucination": "Content added",
+    "coverage": "Arguments left out",
+}
 
 
 def _example(run: str, result: NpovResult) -> Example:
@@ -58,14 +62,7 @@ def _content(result: NpovResult) -> list[Block]:
     made += [Heading(result.example.question), Text(result.example.response, "Response")]
     for side in SIDES:
         made += [Note(argument, side) for argument in result.example.arguments(side)]
-    made.append(
-        Facts(
-            (
-                fact("Content added", _known(result, "hallucination")),
-                fact("Arguments left out", _known(result, "coverage")),
-            )
-        )
-    )
+    made.append(Facts(tuple(fact(_TITLES[kind], _known(result, kind)) for kind in KINDS)))
     if result.detectors:
         made += [Heading("How likely each error is, by detector"), _scores(result)]
     return made
@@ -83,9 +80,7 @@ def _scores(result: NpovResult) -> Grid:
         scores = [result.score(name, kind) for kind in KINDS]
         cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
         rows.append(tuple((cell,) for cell in (name, *cells)))
-    return Grid(
-        "Scores of the detectors", ("Detector", "Content added", "Arguments left out"), tuple(rows)
-    )
+    return Grid("Scores of the detectors", ("Detector", *_TITLES.values()), tuple(rows))
 
 
 def _tables(runs: Runs[NpovResult]) -> list[Table]:

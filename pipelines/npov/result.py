@@ -1,6 +1,6 @@
 """Detectors' scores of examples, and how well they detect errors (NPOV, sections 4.3 and 5)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -10,7 +10,6 @@ from pipelines.experiment.metric import Metric, Values
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import clustered_auc
 from pipelines.npov.example import AnnotatedExample, Error, NpovExample, Vote
-from pipelines.npov.settings import SyntheticSet
 from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
@@ -112,6 +111,10 @@ class NpovResult(BaseModel, frozen=True):
 
 
 ORGANIC = "organic"
+UNPARAPHRASED = "unparaphrased"
+PARAPHRASED = "paraphrased"
+"""Test sets: responses of a generator, and synthetic errors of arguments as they are or in other
+words."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,6 @@ class Slice:
     test_set: str
     errors: Error
 
-    def has(self, result: NpovResult) -> bool:
-        """Whether a result belongs to the set."""
-        return result.test_set == self.test_set
-
     def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
         """Whether a result of the set has an error of the kind that counts."""
         return result.known(kind) == self.errors
@@ -139,8 +138,8 @@ class Slice:
 
 SLICES = (
     Slice("Full organic", ORGANIC, "full"),
-    Slice("Unparaphrased synthetic", SyntheticSet.UNPARAPHRASED, "full"),
-    Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
+    Slice("Unparaphrased synthetic", UNPARAPHRASED, "full"),
+    Slice("Paraphrased synthetic", PARAPHRASED, "full"),
     Slice("Ambiguous organic", ORGANIC, "ambiguous"),
 )
 """The slices of the paper."""
@@ -212,18 +211,18 @@ def detectors(results: Results) -> list[Detector]:
 
 
 class Score(NamedTuple):
-    """A detector's score for an example, whether that has the error, and its topic."""
+    """A detector's score for an example or a word, whether that is an error, and its topic."""
 
     score: float
     wrong: bool
     cluster: str
 
 
-def example_area(found: Mapping[str, Score]) -> Figure:
-    """AUC over the examples of `scores`, with an interval over topics, and the number of errors."""
+def area(found: Collection[Score]) -> Figure:
+    """AUC with an interval over topics, and the number of errors."""
     if not found:
         return None, 0
-    values, wrong, clusters = zip(*found.values(), strict=True)
+    values, wrong, clusters = zip(*found, strict=True)
     return clustered_auc(values, wrong, clusters), sum(wrong)
 
 
@@ -255,19 +254,15 @@ def won(
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
     """AUC over words, and the number of wrong words."""
-    name = detector.name
-    scored = [
-        (score, word.wrong, result.topic)
+    found = [
+        Score(score, word.wrong, result.topic)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
         if result.known(kind) in ("none", part.errors)
         for word in result.words(kind) or ()
-        if (score := word.errors.get(name)) is not None
+        if (score := word.errors.get(detector.name)) is not None
     ]
-    if not scored:
-        return None, None
-    values, wrong, clusters = zip(*scored, strict=True)
-    return clustered_auc(values, wrong, clusters), sum(wrong)
+    return area(found) if found else (None, None)
 
 
 def _examples(
@@ -282,7 +277,7 @@ def _examples(
         for result in run_results if detector.run in (None, run) else ():
             known = words is None or result.words(words) is not None
             scored = result.status == "scored" and known and detector.name in result.detectors
-            if scored and part.has(result) and result.id not in seen:
+            if scored and result.test_set == part.test_set and result.id not in seen:
                 seen.add(result.id)
                 yield result
 

@@ -36,8 +36,7 @@ def count_errors(example: NpovExample) -> ErrorScores:
 
     A template gives each argument its own sentence; an abbreviation may count as a sentence end.
     """
-    given = sum(len(example.arguments(side)) for side in SIDES)
-    surplus = len(sentences(example.response)) - given
+    surplus = len(sentences(example.response)) - len(example.places)
     return ErrorScores(hallucination=surplus, coverage=-surplus)
 
 

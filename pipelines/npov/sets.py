@@ -17,9 +17,8 @@ from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.npov.annotation import limit_of
-from pipelines.npov.example import AnnotatedExample, Error, read_annotated
-from pipelines.npov.result import ORGANIC, Case
-from pipelines.npov.settings import SyntheticSet
+from pipelines.npov.example import AnnotatedExample, Error, as_read, read_annotated
+from pipelines.npov.result import ORGANIC, PARAPHRASED, UNPARAPHRASED, Case
 from pipelines.npov.similarity import ArgumentTagger
 from pipelines.npov.study import Study, asked, digest, digest_of
 from pipelines.npov.synthesis import (
@@ -111,7 +110,7 @@ async def paraphrased_arguments(
             messages = [*prompt.messages(argument=argument)]
             reply = (await client.structured(messages, ParaphraseReply, drawn)).value
             if reply and same_meaning(tagger(), argument, reply.paraphrase, limit):
-                kept = " ".join(reply.paraphrase.split())
+                kept = as_read(reply.paraphrase)
                 break
         return Reworded(id=name, argument=argument, paraphrase=kept)
 
@@ -157,8 +156,7 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
     for example in _in_turn([*test_examples.values()]):
         by_label.setdefault((example.hallucination, example.coverage), []).append(example)
     cases = [Case(ORGANIC, example) for example in _in_turn([*by_label.values()])]
-    for name in (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED):
-        wanted = name == SyntheticSet.PARAPHRASED
+    for name, wanted in ((UNPARAPHRASED, False), (PARAPHRASED, True)):
         for made in _in_turn(families):
             cases += [Case(name, member) for member, paraphrased in made if paraphrased is wanted]
     study.begin(

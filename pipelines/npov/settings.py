@@ -1,6 +1,5 @@
 """Options of the experiment that compares detectors of errors in neutral responses."""
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
@@ -45,13 +44,6 @@ STUDY_AS_IN_PAPER: Final = (
 )
 
 _size_option = partial(Option, panel="Size: small on a CPU, the paper's on a GPU")
-
-
-class SyntheticSet(StrEnum):
-    """How far responses are from their arguments: copies, or in other words."""
-
-    UNPARAPHRASED = "unparaphrased"
-    PARAPHRASED = "paraphrased"
 
 
 class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):

@@ -27,9 +27,8 @@ from pipelines.npov.example import (
     Side,
     arguments_read,
     as_read,
-    sentences_read,
+    said_in,
     unbraced,
-    what_is_said,
 )
 from pipelines.npov.result import ErrorScores
 from pipelines.retrieval.dense import Embedder
@@ -61,7 +60,7 @@ class Use:
     @classmethod
     def of(cls, example: NpovExample, rests: Values, says: Values | None = None) -> Self:
         """The use of an example's arguments, the pro side's first."""
-        sides = tuple(side for side in SIDES for _ in example.arguments(side))
+        sides = tuple(side for side, _ in example.places)
         return cls(sides, rests, rests if says is None else says)
 
     def errors(self, pool: Pool) -> ErrorScores:
@@ -242,11 +241,6 @@ class BertScore:
         )
 
 
-def cosines(arguments: Values, sentences: Values) -> Values:
-    """(arguments, sentences): cosines in [-1, 1] of embeddings of length 1, (n, d) each."""
-    return np.asarray(np.clip(arguments @ sentences.T, -1, 1))
-
-
 class SentenceEmbeddings:
     """Similarity by an encoder that reads each text only once."""
 
@@ -255,11 +249,10 @@ class SentenceEmbeddings:
         self._known: dict[str, Values] = {}
 
     def __call__(self, example: NpovExample) -> Use:
-        """Similarity of every argument with every sentence, without its speaker."""
-        said = [what_is_said(sentence) for sentence in sentences_read(example)]
-        return Use.of(
-            example, cosines(self._embedded(arguments_read(example)), self._embedded(said))
-        )
+        """Cosine of every argument with every sentence, without its speaker."""
+        arguments = self._embedded(arguments_read(example))
+        cosines = arguments @ self._embedded(said_in(example)).T  # embeddings have length 1
+        return Use.of(example, np.asarray(np.clip(cosines, -1, 1)))
 
     def _embedded(self, texts: Sequence[str]) -> Values:
         for text in texts:
@@ -289,8 +282,7 @@ class ArgumentTagger:
         Raises:
             PairError: A text does not fit the tagger.
         """
-        arguments = arguments_read(example)
-        said = [what_is_said(sentence) for sentence in sentences_read(example)]
+        arguments, said = arguments_read(example), said_in(example)
         rests = self.probabilities(arguments, said)
         says = self.probabilities(said, arguments).transpose(1, 0, 2)
         support, irrelevant = (LABELS.index(label) for label in (Label.SUPPORT, Label.IRRELEVANT))

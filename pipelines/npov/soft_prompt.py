@@ -100,11 +100,6 @@ class SoftPrompt(_Header, frozen=True, arbitrary_types_allowed=True):
         """The update after which the vectors were taken."""
         return min(self.curve, key=lambda point: point[1])[0]
 
-    @property
-    def loss(self) -> float:
-        """Their dev loss, in nats per target token."""
-        return min(loss for _, loss in self.curve)
-
     def check(self, task: Task, *, width: int | None = None, model: str | None = None) -> None:
         """Refuse a task, or a width or model if given, that the prompt was not tuned for.
 

@@ -45,7 +45,7 @@ def with_errors(right: AnnotatedExample, topic: Topic, draw: Random) -> list[Ann
         if in_words(text) not in known
     ]
     more = draw.choice(unused) if unused else None
-    fewer = draw.choice([(side, place) for side in SIDES for place in range(len(used[side]))])
+    fewer = draw.choice(right.example.places)
     changes: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]]
     changes = [("added", fewer, None)]
     if more:
@@ -178,24 +178,25 @@ def _continued(argument: str) -> str:
     return text if name and first != "A" else text[:1].lower() + text[1:]
 
 
-def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
+def paraphrased(annotated: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
     """The example with its arguments in other words, its response unchanged (NPOV, section 4.1).
 
     None unless all of them have paraphrases. An omitted part of an argument becomes the whole
     argument.
     """
     put = {
-        side: [paraphrase(argument) for argument in each.example.arguments(side)] for side in SIDES
+        side: [paraphrase(argument) for argument in annotated.example.arguments(side)]
+        for side in SIDES
     }
     changed = {side: [text for text in texts if text is not None] for side, texts in put.items()}
     if any(len(changed[side]) < len(put[side]) for side in SIDES):
         return None
-    uncovered = each.uncovered and tuple(
+    uncovered = annotated.uncovered and tuple(
         part.model_copy(update={"span": (0, len(unbraced(changed[part.side][part.argument])))})
-        for part in each.uncovered
+        for part in annotated.uncovered
     )
-    example = given_instead(each.example, changed)
-    return each.model_copy(update={"example": example, "uncovered": uncovered})
+    example = given_instead(annotated.example, changed)
+    return annotated.model_copy(update={"example": example, "uncovered": uncovered})
 
 
 def family(
@@ -230,8 +231,9 @@ class _Line(BaseModel, frozen=True, extra="forbid"):
 
 def argument_digest(argument: str) -> str:
     """An argument's key in a file: the beginning of its SHA-1, with white space normalised."""
-    plain = " ".join(argument.split())
-    return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
+    return hashlib.sha1(as_read(argument).encode("utf-8"), usedforsecurity=False).hexdigest()[
+        :DIGITS
+    ]
 
 
 def bundled_paraphrases() -> Mapping[str, str]:

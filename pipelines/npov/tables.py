@@ -24,8 +24,8 @@ from pipelines.npov.result import (
     NpovResult,
     Results,
     Score,
+    area,
     detectors,
-    example_area,
     salience_detector,
     scores,
     word_area,
@@ -143,10 +143,7 @@ def all_tables(results: Results) -> list[Table]:
     all_results = [result for run in results.values() for result in run]
     lost = sum(result.status == "failed" for result in all_results)
     note = f"{lost:,} of {len(all_results):,} results could not be scored and are left out."
-    made = (
-        *(detection, comparisons, words, aggregations, classifiers),
-        lambda runs: agreement([result for run in runs.values() for result in run]),
-    )
+    made = (detection, comparisons, words, aggregations, classifiers, agreement)
     tables = [table for make in made if (table := make(results)).rows]
     return [replace(table, notes=(*table.notes, note)) for table in tables]
 
@@ -197,7 +194,7 @@ def _of_examples(results: Results, shown: Sequence[Detector]) -> list[Line]:
         by_kind = {kind: scores(results, part, kind, detector) for kind in KINDS}
         all_scores = [score for found in by_kind.values() for score in found.values()]
         if all_scores:
-            areas = {kind: example_area(by_kind[kind]) for kind in KINDS}
+            areas = {kind: area(by_kind[kind].values()) for kind in KINDS}
             error_free = max(
                 sum(not score.wrong for score in found.values()) for found in by_kind.values()
             )
@@ -311,9 +308,9 @@ class Agreement(NamedTuple):
     majority: Estimate | None
 
 
-def agreement(results: Iterable[NpovResult]) -> Table:
+def agreement(results: Results) -> Table:
     """Annotators' agreement that there is an error, of any extent, in responses with votes."""
-    voted = {result.id: result for result in results if result.votes}
+    voted = {result.id: result for run in results.values() for result in run if result.votes}
     return Table.of(
         [_on(kind, list(voted.values())) for kind in KINDS if voted],
         name="npov_agreement",

@@ -198,11 +198,11 @@ def retrieve(
             f"the topic '{topic.topic}' has {len(topic.pro)} arguments for and "
             f"{len(topic.con)} against; take 1 to {most} of each side, not {per_side}"
         )
-    pro, con = topic.pro[:per_side], topic.con[:per_side]
-    if seed is not None:
-        draw = Random(f"{seed} {topic.topic}")  # noqa: S311 - nothing is kept secret
-        pro = tuple(draw.sample(topic.pro, per_side))
-        con = tuple(draw.sample(topic.con, per_side))
+    draw = None if seed is None else Random(f"{seed} {topic.topic}")  # noqa: S311 - no secret
+    pro, con = (
+        tuple(draw.sample(arguments, per_side)) if draw else arguments[:per_side]
+        for arguments in (topic.pro, topic.con)
+    )
     return Perspectives(question=topic.question, topic=topic.topic, pro=pro, con=con)
 
 

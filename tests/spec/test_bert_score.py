@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from pipelines.npov.example import NpovExample
 from pipelines.npov.similarity import (
@@ -61,13 +60,6 @@ def test_a_word_is_as_like_as_its_most_similar_token() -> None:
     assert word_errors([word, other], text([1, 0])) == pytest.approx([0, 1])
     assert word_errors([word, other], ()) == [1, 1]
     assert word_errors((), [word]) == []
-
-
-vectors = st.lists(
-    st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=3, max_size=3),
-    min_size=1,
-    max_size=5,
-).map(np.array)
 
 
 def test_the_bundled_encoder_knows_other_words_for_the_same(small_embedder: Path) -> None:

@@ -1,7 +1,6 @@
 """ROUGE-1 and the errors it detects, worked by hand."""
 
 import pytest
-from hypothesis import strategies as st
 
 from pipelines.npov.example import NpovExample
 from pipelines.npov.rouge import rouge1_recall, rouge_errors, stem, stems
@@ -12,7 +11,6 @@ EXAMPLE = NpovExample(
     con=("Salmon cannot pass it.",),
     response="They say that dams store water, and that no salmon passes the concrete wall.",
 )
-words = st.lists(st.sampled_from("abcde"), max_size=8)
 
 
 def test_stems_of_content_words() -> None:

@@ -15,7 +15,6 @@ from scripted import Scripted, fenced_text
 from tiny_decoders import SIZES, decoder
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample, Perspectives, input_text, npov_prompt, response_pair
 from pipelines.npov.responses import (
     PATTERN,
@@ -190,8 +189,3 @@ async def test_a_reply_in_another_format_is_kept_and_is_no_response(
     written = await respond(GIVEN, by_prompt if chat else tuned)
     assert (written.example, written.raw) == (None, raw)
     assert problem in (written.problem or "")
-
-
-async def test_vectors_of_another_width_are_refused(tuned: SoftPromptWriter) -> None:
-    with pytest.raises(InputError, match=r"vectors of 31 numbers, but scripted reads 32"):
-        await respond(GIVEN, SoftPromptWriter(tuned.client, SOFT[:, :31], tuned.folder))

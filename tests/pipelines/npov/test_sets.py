@@ -2,11 +2,12 @@
 
 from collections import Counter
 
+from pipelines.npov.result import PARAPHRASED, UNPARAPHRASED
 from pipelines.npov.sets import limited, read_cases
-from pipelines.npov.settings import SAMPLE_SETS, SyntheticSet
+from pipelines.npov.settings import SAMPLE_SETS
 from pipelines.npov.topics import split_of
 
-EVERY = tuple(SyntheticSet)
+EVERY = (UNPARAPHRASED, PARAPHRASED)
 
 
 def test_bundled_sets_have_the_same_examples_in_other_words() -> None:

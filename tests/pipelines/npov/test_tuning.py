@@ -35,6 +35,10 @@ def tuned(out: Path, **changed: Any) -> SoftPrompt:
     return tuning.tune(out=out, **known | changed)
 
 
+def least_loss(prompt: SoftPrompt) -> float:
+    return min(loss for _, loss in prompt.curve)
+
+
 def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
     out, steps = tmp_path / "prompt.safetensors", []
     weights = {name: each.clone() for name, each in loaded().model.state_dict().items()}
@@ -44,7 +48,7 @@ def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
     )
     assert [step for step, _, _ in steps] == list(range(1, 41))
     assert [step for step, _ in found.curve] == [0, 10, 20, 30, 40]
-    assert found.loss < 0.7 * found.curve[0][1]
+    assert least_loss(found) < 0.7 * found.curve[0][1]
     read = SoftPrompt.load(out)
     assert np.array_equal(read.vectors, found.vectors)
     assert (read.curve, read.model, read.settings) == (found.curve, MODEL, SETTINGS)
@@ -53,7 +57,7 @@ def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
     assert all(each.equal(weights[name]) for name, each in loaded().model.state_dict().items())
     items = tokenised(loaded(), DEV, reserved=5)
     own = scored(with_prompt(loaded(), read.vectors), items, reserved=5)
-    assert -np.concatenate(own).mean() == pytest.approx(found.loss, rel=1e-5)
+    assert -np.concatenate(own).mean() == pytest.approx(least_loss(found), rel=1e-5)
 
 
 class Killed(BaseException):
@@ -98,7 +102,7 @@ def test_it_ends_when_the_dev_loss_no_longer_falls(tmp_path: Path) -> None:
     last = found.curve[-1][0]
     assert last < 400
     assert found.step == last - 2 * 5
-    assert all(loss >= found.loss for step, loss in found.curve if step > found.step)
+    assert dict(found.curve)[found.step] == least_loss(found)
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma3"])
