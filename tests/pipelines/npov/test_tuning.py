@@ -1,6 +1,5 @@
 """Soft prompt tuning on tiny decoders: what is learned, from what, and how it goes on."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +161,8 @@ def test_every_example_comes_once_in_a_pass(count: int, batch: int, seed: int) -
     assert len(drawn) == 30 * batch
     for start in range(0, len(drawn) - count + 1, count):
         assert sorted(drawn[start : start + count]) == list(range(count))
-    assert max(Counter(drawn).values()) - min(Counter(drawn).values(), default=0) <= 30 * batch
+    unfinished = drawn[len(drawn) // count * count :]
+    assert len(set(unfinished)) == len(unfinished)
 
 
 def test_first_vectors_are_embeddings_of_frequent_tokens() -> None:
