@@ -15,19 +15,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from nli.errors import TaggerError
 from pipelines import papers
-from pipelines.errors import InputError
+from pipelines.errors import FIXABLE, InputError
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Experiment, Item, Models, RunModels, Work
 from pipelines.report.progress import progress
 from pipelines.runs.folder import RunFolder, differences
-from salience.errors import SalienceError
 from serving.calls import Usage
 from serving.errors import RequestError, ServingError
 from serving.offline import go_offline
 
-MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
+MENDABLE = (RequestError, *FIXABLE)
 """Errors that are reported in one line, wherever they occur."""
 
 

@@ -51,7 +51,8 @@ def split_of(key: str) -> Split:
 
     These are kept for development and calibration; the next three bits of the same number decide.
     """
-    return "dev" if half(key) == "train" and _number(key) // 2 % 8 == 0 else half(key)
+    part = half(key)
+    return "dev" if part == "train" and _number(key) // 2 % 8 == 0 else part
 
 
 def _number(key: str) -> int:

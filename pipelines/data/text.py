@@ -39,10 +39,10 @@ def text_of(
         text = extracted(name, "pdf", data, started)
     else:
         text = utf8(data.removeprefix(MARK), f"{name} is ")
-    if "\0" in text:
-        raise InputError(
-            f"{name} has a NUL character, so it is not a text file; save it as text in UTF-8"
-        )
+        if "\0" in text:
+            raise InputError(
+                f"{name} has a NUL character, so it is not a text file; save it as text in UTF-8"
+            )
     if kind.endswith(HTML) and text.strip():
         text = extracted(name, "html", text.encode(), started)
     if not text.strip():

@@ -80,7 +80,8 @@ def _scores(result: NpovResult) -> Grid:
         scores = [result.score(name, kind) for kind in KINDS]
         cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
         rows.append(tuple((cell,) for cell in (name, *cells)))
-    return Grid("Scores of the detectors", ("Detector", *_TITLES.values()), tuple(rows))
+    titles = (_TITLES[kind] for kind in KINDS)
+    return Grid("Scores of the detectors", ("Detector", *titles), tuple(rows))
 
 
 def _tables(runs: Runs[NpovResult]) -> list[Table]:

@@ -231,9 +231,8 @@ class _Line(BaseModel, frozen=True, extra="forbid"):
 
 def argument_digest(argument: str) -> str:
     """An argument's key in a file: the beginning of its SHA-1, with white space normalised."""
-    return hashlib.sha1(as_read(argument).encode("utf-8"), usedforsecurity=False).hexdigest()[
-        :DIGITS
-    ]
+    plain = as_read(argument).encode("utf-8")
+    return hashlib.sha1(plain, usedforsecurity=False).hexdigest()[:DIGITS]
 
 
 def bundled_paraphrases() -> Mapping[str, str]:

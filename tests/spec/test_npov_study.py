@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tagging import SUPPORT, UNSURE, ScriptedTagger
+from tagging import SUPPORT, ScriptedTagger, said_in
 
-from nli.pairs import Pair
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov import detectors, synthesis
@@ -119,12 +118,6 @@ def test_step_4_what_is_supported_one_way_alone_is_ambiguous() -> None:
     says[1], says[2] = [NO, NO, NO, YES], [NO, YES, YES, YES]  # con u is said twice
     found = annotated_by("golf/0", EXAMPLE, read(says, rests), 0.5)
     assert (found.coverage, found.hallucination) == ("none", "ambiguous")
-
-
-def said_in(pair: Pair) -> tuple[float, float, float]:
-    """A text supports what it says, whoever says it, and is irrelevant to anything else."""
-    one, other = (each.lower().strip(". ") for each in (pair.hypothesis, pair.premise))
-    return SUPPORT if one in other else UNSURE
 
 
 def test_step_4_the_threshold_is_chosen_by_known_errors() -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from commands import Contested, contents, records, table, write
 from scripted import Scripted, fenced_text, prompt_of
-from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
+from tagging import ScriptedTagger, offer, said_in
 from tiny_loaded import saved
 
-from nli.pairs import Pair
 from pipelines.annotation.responses import to_label
 from pipelines.annotation.sample import Labels, opened
 from pipelines.files import append_line, replace_bytes
@@ -32,12 +31,6 @@ def topic(name: str) -> dict[str, Any]:
         "pro": [f"It is the {number} water." for number in NUMBERS],
         "con": [f"The {number} salmon cannot pass." for number in NUMBERS],
     }
-
-
-def said_in(pair: Pair) -> tuple[float, float, float]:
-    """A text supports what it says, whoever says it, and tells nothing of anything else."""
-    said = [each.lower().strip(". ") for each in (pair.hypothesis, pair.premise)]
-    return SUPPORT if said[0] in said[1] else UNSURE
 
 
 REPLIES = (
