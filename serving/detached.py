@@ -40,6 +40,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 _MODULE = "serving.detached"
 _STOP_S = 40.0
 _LOOK_EVERY_S = 0.5
+_NAMELESS_S = 1.0
 
 
 class Note(BaseModel):
@@ -118,13 +119,21 @@ def _job_of(pid: str) -> Job | None:
     """
     try:
         process = psutil.Process(int(pid))
-        *_, module, line = process.cmdline()
+        *_, module, line = _command_line(process)
         if module != _MODULE or process.uids().real != os.getuid():
             return None
         job = Job.model_validate_json(line)
         return job if default_home().samefile(job.home) else None
     except (psutil.Error, FileNotFoundError, ValueError):
         return None
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    """Its command line, awaited: a process that was just started has none for a moment."""
+    until = time.monotonic() + _NAMELESS_S
+    while not (line := process.cmdline()) and time.monotonic() < until:
+        time.sleep(0.001)
+    return line
 
 
 async def find(

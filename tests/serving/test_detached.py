@@ -192,8 +192,10 @@ def job(home: Path, owner: int | None = None) -> Job:
 def holding(job: Job) -> Iterator["tuple[subprocess.Popen[bytes], State]"]:
     """A process posing as a holder of servers, and its state."""
     with subprocess.Popen([*SLEEP, "serving.detached", job.model_dump_json()]) as process:
-        yield process, noted(job, process.pid)
-        process.kill()
+        try:
+            yield process, noted(job, process.pid)
+        finally:
+            process.kill()
 
 
 def noted(job: Job, pid: int) -> State:
@@ -228,6 +230,16 @@ def test_files_of_dead_and_other_processes_are_removed(
     noted(job(home), other.pid)
     assert detached.running() == []
     assert list((home / "servers").iterdir()) == []
+
+
+def test_a_process_without_a_command_line_yet_keeps_its_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux shows none between the start of a process and the end of its exec."""
+    with holding(job(home)) as (_, state):
+        lines = iter([[], [], [*SLEEP, "serving.detached", job(home).model_dump_json()]])
+        monkeypatch.setattr(psutil.Process, "cmdline", lambda _: next(lines))
+        assert detached.running() == [state]
 
 
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
