@@ -19,7 +19,7 @@ from pipelines.prompts import Prompt
 from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.citations import without_marks
 from pipelines.text.refusals import is_unknown
-from pipelines.text.standing import joined, standing
+from pipelines.text.standing import answered, joined, standing
 from pipelines.text.words import says, statements
 from serving.calls import Sampling
 from serving.client import Client
@@ -80,11 +80,13 @@ NOTHING_SAID = "no claim to judge: the text has only headings, rules or marks, b
 """Why there is no claim if no model is asked."""
 DECLINED = "no claim to judge: the response only says that it has no answer"
 """Why there is no claim if no model is asked and the response is a refusal."""
+BARE = "no claim to judge: a bare answer says nothing without its question; give the question, too"
+"""Why there is no claim if no model is asked and the response is, for instance, "Yes."."""
 NOTHING_GIVEN = (
     "no claim to judge: the claims given with the response have no words; leave them out"
 )
 """Why there is no claim if claims came with the response."""
-RULES = 6
+RULES = 7
 """Increase it when the rules for claims change, so that run folders do not mix old and new."""
 
 
@@ -184,15 +186,24 @@ def shared_words(claim: str, text: str) -> float:
 def sentence_claims(response: str, question: str | None = None) -> tuple[str, ...]:
     """The statements of a response as claims, without citation marks; no model is asked.
 
-    A leading pronoun is replaced by its subject, and a contrast stays with the statement that it
-    answers. A response that only says that it has no answer makes no claim, but a sentence such as
-    "it is not known who built it" among others is a claim.
+    A leading pronoun is replaced by its subject, a bare answer ("Yes.") becomes the statement that
+    its question makes of it, and a contrast stays with the statement that it answers. A response
+    that only says that it has no answer makes no claim, but a sentence such as "it is not known
+    who built it" among others is a claim.
     """
     text = without_marks(response)
     if is_unknown(text):
         return ()
     sentences = [text[slice(*span)] for span in statements(text)]
-    return distinct(joined(standing(sentences, question)))
+    return distinct(joined(standing(answered(sentences, question), question)))
+
+
+def unsaid(response: str) -> str:
+    """Why a response has no claim if no model is asked."""
+    text = without_marks(response)
+    if not statements(text):
+        return NOTHING_SAID
+    return DECLINED if is_unknown(text) else BARE
 
 
 def whole_claim(response: str) -> tuple[str, ...]:

@@ -7,9 +7,7 @@ from typing import Any
 
 from pipelines.conflictscore.claims import (
     CHARACTERS_PER_CLAIM,
-    DECLINED,
     NOTHING_GIVEN,
-    NOTHING_SAID,
     RULES,
     Decomposition,
     as_cited,
@@ -17,6 +15,7 @@ from pipelines.conflictscore.claims import (
     decomposition_prompt,
     distinct,
     sentence_claims,
+    unsaid,
     whole_claim,
 )
 from pipelines.conflictscore.result import Result, relations_by_claim
@@ -38,8 +37,6 @@ from pipelines.judge.run_judge import RunJudge, judge_of, model_of
 from pipelines.judge.store import JudgementStore
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.prompts import Prompt
-from pipelines.text.citations import without_marks
-from pipelines.text.words import statements
 from serving.client import Client
 
 
@@ -180,8 +177,7 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
         claims = sentence_claims(response, example.question)
     else:
         claims = whole_claim(response)
-    unsaid = DECLINED if statements(without_marks(response)) else NOTHING_SAID
-    return Decomposition(claims, problem=None if claims else unsaid)
+    return Decomposition(claims, problem=None if claims else unsaid(response))
 
 
 def result(example: Example, **outcome: object) -> Result:

@@ -1,24 +1,38 @@
 """Makes the sentences of a text readable one at a time.
 
-"It cost four million." cannot be judged without knowing what "it" is, nor "The study, however, says
-1936." without the sentence before. Rules insert the subject, and join a contrast to the sentence
-that it answers; if they are unsure, a sentence stays as it is.
+"It cost four million." cannot be judged without knowing what "it" is, "Yes." without its question,
+nor "The study, however, says 1936." without the sentence before. Rules insert the subject, make a
+bare answer a statement, and join a contrast to the sentence that it answers; if they are unsure, a
+sentence stays as it is.
 """
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from pipelines.text.declarative import be_split, verb_split
+from pipelines.text.declarative import be_split, declarative, is_verb, verb_split
 from pipelines.text.views import SAYS, finite
-from pipelines.text.words import content_words
+from pipelines.text.words import FUNCTION_WORDS, content_words
 
 MOST_WORDS = 8
 """Most words of a subject; longer ones usually contain a clause."""
 
+MOST_BARE = 4
+"""Most words of a bare answer other than yes and no."""
+
+_YES_NO = re.compile(
+    r"(yes|no)\b(?:, \w+ (?:is|are|was|were|did|does|do|has|have|had|can|will)(?:n['’]t| not)?)?"
+    r"[.!]?",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[$€£]?\d[\d.,]*%?")
+_PLAIN = FUNCTION_WORDS | {"yes"}
+"""Words without a capital inside a sentence."""
 _PRONOUN = re.compile(r"(It|He|She|They|Its|His|Her|Their) (?=\w)")
 # "It is disputed whether", "it takes", "it was in 1932 that": "it" refers to nothing.
 _EXPLETIVE = re.compile(
-    r"It (?:takes|took|rain\w*|snow\w*|.{0,60}\b(?:that|whether|if|to|how|why|when|who|where)\b)"
+    r"It (?:depends|takes|took|rain\w*|snow\w*"
+    r"|.{0,60}\b(?:that|whether|if|to|how|why|when|who|where)\b)"
 )
 _ADVERBIAL = re.compile(
     r"(?:According to|In|On|At|By|After|Before|During|Since|For|As) [^,]{1,60}, "
@@ -51,6 +65,31 @@ def joined(sentences: Sequence[str]) -> list[str]:
         else:
             claims.append(sentence)
     return claims
+
+
+def answered(sentences: Sequence[str], question: str | None) -> list[str]:
+    """Sentences, the first made a statement if it is a bare answer: "Yes.", "In 1932.", "Rome".
+
+    An answer other than yes and no must be the only sentence, as it may be a heading elsewhere.
+    Without a question a bare answer says nothing and is left out.
+    """
+    if not sentences:
+        return []
+    first, *rest = sentences
+    polarity = _YES_NO.fullmatch(first)
+    if not polarity and (rest or not _is_bare(first)):
+        return [first, *rest]
+    start, *more = (polarity[1] if polarity else first.rstrip(".!")).split(" ", 1)
+    answer = " ".join([start.lower() if start.lower() in _PLAIN else start, *more])
+    return [declarative(question, answer), *rest] if question else rest
+
+
+def _is_bare(sentence: str) -> bool:
+    """Whether a text is a name, or has a number, and has no verb as far as the rules know."""
+    words = sentence.rstrip(".!").split()
+    verb = any(finite(word, before) or is_verb(word) for before, word in pairwise(words))
+    number = any(_NUMBER.fullmatch(word) for word in words) and not re.search(r"[|=:]", sentence)
+    return len(words) <= MOST_BARE and not verb and (number or _is_name(sentence))
 
 
 def standing(sentences: Sequence[str], question: str | None = None) -> list[str]:

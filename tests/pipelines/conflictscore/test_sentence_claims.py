@@ -6,6 +6,7 @@ import pytest
 from tagging import ScriptedTagger, folder_of
 
 from pipelines.conflictscore.claims import (
+    BARE,
     DECLINED,
     NOTHING_GIVEN,
     NOTHING_SAID,
@@ -36,6 +37,7 @@ def test_repeated_and_empty_claims_are_left_out() -> None:
         ("🎉 --- [1]", None, "whole", NOTHING_SAID),
         ("I don't know. [1]", None, "whole", DECLINED),
         ("I don't know. Please ask again.", None, "sentences", DECLINED),
+        ("Yes.", None, "sentences", BARE),
         ("It rains.", ("---",), "atomic", NOTHING_GIVEN),
     ],
 )

@@ -82,3 +82,26 @@ def test_claims_of_a_response() -> None:
         "The bridge opened in 1932.",
         "The bridge is long. Another study says 1936.",
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "claims"),
+    [
+        ("When did the mill open?", "In 1987.", ["The mill opened in 1987."]),
+        ("When did the mill open?", "1987", ["The mill opened in 1987."]),
+        ("Which club won the cup?", "Real Velden", ["Real Velden won the cup."]),
+        ("Is the pier closed?", "Yes, it is.", ["The pier is closed."]),
+        ("Did the mill burn?", "No, it did not.", ["The mill did not burn."]),
+        (None, "Yes. The mill opened in 1987.", ["The mill opened in 1987."]),
+        (None, "Yes.", []),
+        (None, "About 310", []),
+        (None, "Cats sleep.", ["Cats sleep."]),
+        (None, "Die Brücke brennt.", ["Die Brücke brennt."]),
+        (None, "桥在1932年开放。", ["桥在1932年开放。"]),
+        ("Why?", "Rome\n\nThe mill burned.", ["Rome", "The mill burned."]),
+    ],
+)
+def test_a_bare_answer_is_a_claim_with_its_question_only(
+    question: str | None, response: str, claims: list[str]
+) -> None:
+    assert list(sentence_claims(response, question)) == claims
