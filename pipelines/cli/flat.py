@@ -58,13 +58,14 @@ def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any
     def called(**values: Any) -> Any:
         values.pop(WHOLE_HELP, None)
         context: typer.Context = values.pop(CONTEXT)
-        if greedy is not None and (more := values.pop(MORE)):
-            values[greedy] = [*(values[greedy] or ()), *more]
+        more = values.pop(MORE, None)
         given = {
             name: value
             for name, value in values.items()
             if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"
         }
+        if greedy is not None and more:
+            given[greedy] = [*(values[greedy] or ()), *more]
         for option in options:
             if option.option.read is not None and option.name in given:
                 given[option.name] = option.option.read(given[option.name])

@@ -53,12 +53,12 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))
-        say(judged_by(options, plan.needs.tagger))
+        say(judged_by(options))
         return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():
         with workers(experiment, options) as placing:
-            tell = partial(say, judged_by(options, plan.needs.tagger))
+            tell = partial(say, judged_by(options))
             done = uvloop.run(execute(experiment, plan, options, progress, placing, on_begun=tell))
         for cost in done.costs:
             say(cost, "dim")

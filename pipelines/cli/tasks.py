@@ -65,7 +65,7 @@ def inspect(
     async def inspected() -> Inspection[Any]:
         with waiting() as tell:
             async with models_for(options, needs, tell) as models:
-                say(judged_by(options, needs.tagger))
+                say(judged_by(options))
                 return await task.inspect(asked, options, models, tell)
 
     inspection = asyncio.run(inspected())

@@ -53,6 +53,8 @@ SAYS: Final[Mapping[Relation, Chip]] = {
 """Relation of a passage -> its chip."""
 
 
+GROUPS: Final = "Passages that agree form a group (S1, R1); its sum adds up their confidences."
+
 CUT: Final = "The model's reply broke off; only its complete sentences are shown."
 
 VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
@@ -63,6 +65,11 @@ STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.REFUTE: Chip("refuted", "contradict", "✗"),
     Stance.NOT_ENOUGH_INFO: Chip("not enough information", "plain", "○"),
 }
+MORE: Final = {
+    Stance.SUPPORT: "more evidence for it than against it",
+    Stance.REFUTE: "more evidence against it than for it",
+}
+"""Stance of a disputed claim, in words."""
 _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradict"}
 
 
@@ -94,6 +101,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
         Card("Against it", _side(answer, Relation.CONTRADICTS)),
     )
     made += [Heading("Both sides"), Cards(sides)]
+    if answer.support or answer.refute:
+        made.append(Note(GROUPS))
     if not answer.tags:
         made.append(Note("No passage was found."))
     if answer.evidence:
@@ -168,8 +177,10 @@ def _status(answer: Answer) -> tuple[Inline, ...]:
     disputed = Chip("disputed", "both", "±")
     if answer.status == "disputed":
         return (disputed,)
-    status = replace(STANCES[answer.stance], text=answer.status)
-    return (status, disputed) if answer.disputed else (status,)
+    chip = STANCES[answer.stance]
+    if answer.disputed:
+        return disputed, replace(chip, text=MORE[answer.stance])
+    return (replace(chip, text=answer.status),)
 
 
 def _sentences(said: Iterable[Statement], passages: Mapping[str, int]) -> Sentences:
@@ -195,7 +206,7 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
         size = len(cluster.members)
         chip: Inline = replace(SAYS[relation], text=cluster.name)
         mixed = f"{len(names)} of " if len(names) < size else ""
-        sure = f", confidence {cluster.confidence:.2f}" if cluster.tag is relation else ""
+        sure = f", sum {cluster.confidence:.2f}" if cluster.tag is relation else ""
         made.append(line(chip, Aside(f"{mixed}{count(size, 'passage')}{sure}")))
         shown = [evidence[name] for name in names if name in evidence]
         made.append(Sentences(tuple(map(_quoted, shown))))

@@ -21,10 +21,15 @@ VERDICT = {
     Stance.SUPPORT: "The evidence supports it.",
     Stance.REFUTE: "The evidence speaks against it.",
 }
+MOSTLY = {
+    Stance.SUPPORT: "Most of the evidence supports it.",
+    Stance.REFUTE: "Most of the evidence speaks against it.",
+}
+"""The verdict if passages take both sides."""
 NOTHING_FOUND = "No passage found says whether this is so."
 NO_ANSWER = "No passage found answers this."
 DISAGREE = "The passages disagree: some support it, others contradict it."
-WANTED = "A source that is independent of these would be needed to settle it."
+WANTED = "Only an independent source could settle it."
 
 
 def write(stance: Stance, table: Sequence[TaggedPassage]) -> tuple[Statement, ...]:
@@ -39,7 +44,8 @@ def write(stance: Stance, table: Sequence[TaggedPassage]) -> tuple[Statement, ..
     written = []
     side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(stance)
     if side:
-        written.append(Statement(text=VERDICT[stance], about=ABOUT[stance], cites=_ids(side)))
+        said = (MOSTLY if support and refute else VERDICT)[stance]
+        written.append(Statement(text=said, about=ABOUT[stance], cites=_ids(side)))
     written += [_quoted(row, "support", "supports") for row in _leading(support)]
     written += [_quoted(row, "refute", "contradicts") for row in _leading(refute)]
     if support and refute:
@@ -69,11 +75,12 @@ def _leading(side: Iterable[TaggedPassage]) -> list[TaggedPassage]:
 
 def _quoted(row: TaggedPassage, about: About, verb: str) -> Statement:
     """A sentence around a document's words, which can neither cite anything nor end the quote."""
-    title = textwrap.shorten(unmarked(row.passage.title or ""), TITLE, placeholder="…")
-    words = unmarked(row.rationale or "").translate(_NESTED)
+    title, words = (
+        unmarked(text or "").translate(_NESTED) for text in (row.passage.title, row.rationale)
+    )
+    passage = f"“{textwrap.shorten(title, TITLE, placeholder='…')}”" if title else "A passage"
     quoted = f": “{words}”" if words else "."
-    text = f"{title or 'A passage'} {verb} it{quoted}"
-    return Statement(text=text, about=about, cites=(row.id,))
+    return Statement(text=f"{passage} {verb} it{quoted}", about=about, cites=(row.id,))
 
 
 def _ids(rows: Iterable[TaggedPassage]) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def asked_of(judge: "RunJudge") -> list[str]:
     if judge.tagger:
         device = judge.tagging and judge.tagging.device
         where = f" on {device}" if device else ""
-        parts.append(f"{judge.pairs_tagged:,} pairs tagged by {judge.tagger.name}{where}")
+        parts.append(f"{judge.pairs_tagged:,} pairs tagged{where} by {judge.tagger.caution}")
     if kept["found"]:
         parts.append(f"{kept['found']:,} of {kept['pairs']:,} judgements from the store")
     return parts

@@ -10,7 +10,6 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
-    Final,
     Literal,
     NamedTuple,
     Self,
@@ -32,9 +31,6 @@ if TYPE_CHECKING:  # other imports wait until they are needed, so that help is q
 
 MODEL_PANEL = "Model and server"
 CLUSTER_PANEL = "Cluster"
-
-LARGE = "contested-nli-large"
-"""A tagger built from an adapter that some builds leave out."""
 
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
@@ -220,23 +216,16 @@ def anyway(options: BaseModel) -> bool:
     return not isinstance(options, JudgedOptions) or options.anyway
 
 
-def judged_by(options: BaseModel, tagger: "TaggerFolder | None") -> str:
+def judged_by(options: BaseModel) -> str:
     """Who judges, how claims are made, and why, in a line; empty if the profile does not decide."""
-    from pipelines.judge.tagger import SHIPPED
-
     if not isinstance(options, JudgedOptions):
         return ""
     for name, _ in _by_profile(type(options)):
         settings = getattr(options, name)
         unsaid = " and ".join(f"--{option}" for option in settings.unsaid)
         why = f" ({unsaid}: {options.usual(dict(options)).why})" if unsaid else ""
-        small = settings.judge == "tagger" and tagger is not None and tagger.name == SHIPPED
-        return f"judge: {settings.named}{why}{WEAK_TAGGER if small else ''}"
+        return f"judge: {settings.named}{why}"
     return ""
-
-
-WEAK_TAGGER: Final = f"; it is small and misses paraphrased conflicts; {LARGE} finds more"
-"""What users should know about the bundled tagger."""
 
 
 def _by_profile(options: type[JudgedOptions]) -> Iterator[tuple[str, type[JudgeSettings]]]:
@@ -401,7 +390,7 @@ def profile_tagger(where: "Source") -> "TaggerFolder":
         ServingError: It has changed since it was registered.
     """
     from nli.adapter import shipped_adapter  # imports numpy
-    from pipelines.judge.tagger import shipped_tagger, tagger_folder
+    from pipelines.judge.tagger import LARGE, shipped_tagger, tagger_folder
     from serving import models
 
     for name in where.profile.taggers:

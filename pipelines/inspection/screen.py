@@ -131,7 +131,7 @@ async def screened(
     title, used = "Documents that contradict each other", models_used(tagger=folder)
     return Inspection(
         result,
-        f"{count(2 * result.compared, 'pair')} read by the tagger",
+        f"{count(2 * result.compared, 'pair')} read by {folder.caution}",
         title=title,
         view=lambda _: single("screen", title, content(result), used),
         exit_code=FOUND if result.contradictions else 0,

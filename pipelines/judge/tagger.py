@@ -48,6 +48,12 @@ RELATION_OF = {
     Label.IRRELEVANT: Relation.IRRELEVANT,
 }
 
+SHIPPED: Final = "contested-nli"
+"""Name of the bundled tagger."""
+
+LARGE: Final = "contested-nli-large"
+"""Name of the tagger built from an adapter that some builds leave out."""
+
 PAIRS_AT_ONCE = 256
 """Most pairs of one batch, unless a single call brings more. Labels are stored batch by batch: a
 kill loses half a minute of a slow processor. 1,024 pairs, sorted by length together, are read only
@@ -108,6 +114,12 @@ class TaggerFolder:
             },
         )
 
+    @property
+    def caution(self) -> str:
+        """Its name, and what users of the bundled one should know."""
+        small = f"{SHIPPED}, which is small and misses paraphrased conflicts ({LARGE} finds more)"
+        return small if self.name == SHIPPED else self.name
+
     def load(self) -> Tagging:
         """The tagger itself. Imports torch, which takes some seconds."""
         from nli.tagger import Tagger
@@ -141,10 +153,6 @@ def tagger_folder(path: Path, *, name: str | None = None) -> TaggerFolder:
         )
     except TaggerError as error:
         raise InputError(str(error)) from error
-
-
-SHIPPED: Final = "contested-nli"
-"""Name of the bundled tagger."""
 
 
 def shipped_tagger() -> TaggerFolder:

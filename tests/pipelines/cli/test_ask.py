@@ -42,6 +42,12 @@ def test_a_claim_is_answered_by_the_shipped_tagger(index: Path, contested: Conte
     assert not any(sentence["problems"] for sentence in answer["sentences"])
 
 
+def test_file_names_behind_the_claim_are_documents(notes: Path, contested: Contested) -> None:
+    told = contested.done("ask", CLAIM, "notes/guide.md", "notes/study.txt")
+    assert "± disputed" in told.out
+    assert "which is small" in told.err
+
+
 def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: Contested) -> None:
     hostile = Path("hostile")
     hostile.mkdir()

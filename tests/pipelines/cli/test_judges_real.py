@@ -33,7 +33,7 @@ def test_a_stored_run_loads_no_model(tiny: Path, tmp_path: Path) -> None:
     assert "pairs to tag: at most 4" in shown
     assert loaded == set()
     _, said, loaded = loading(*run, "--out", tmp_path / "one")
-    assert "4 pairs tagged by tiny" in said
+    assert "4 pairs tagged on cpu by tiny" in said
     assert "torch" in loaded
     _, said, loaded = loading(*run, "--out", tmp_path / "two")
     assert "0 pairs tagged by tiny; 4 of 4 judgements from the store" in said
@@ -62,4 +62,4 @@ def test_a_registered_tagger_has_a_name(contested: Contested, tiny: Path, tmp_pa
     (tmp_path / "a.txt").write_text("It is red. The bridge was opened in 1936.")
     score = ["score", "--response", tmp_path / "answer.txt"]
     done = contested.done(*score, "--documents", tmp_path / "a.txt", "--tagger", "my-tagger")
-    assert "1 pairs tagged by my-tagger" in done.err
+    assert "1 pairs tagged on cpu by my-tagger" in done.err

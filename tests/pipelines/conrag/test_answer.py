@@ -105,7 +105,7 @@ def test_a_disputed_claim_in_sentences() -> None:
         ("support", "db"), ("support", "b"), ("support", "d"), ("refute", "a"),
         ("conflict", "dba"), ("none", ""),
     ]  # fmt: skip
-    assert said[3].text == "A contradicts it: “The dam was finished in 1911.”"
+    assert said[3].text == "“A” contradicts it: “The dam was finished in 1911.”"
     assert conflict_statement(TABLE) == "The passages disagree: [1] [2] for it, [3] against it."
     assert all(not problems(one, TABLE, CitationPolicy()) for one in said)
 
@@ -135,7 +135,7 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
     (sentence,) = write(Stance.NOT_ENOUGH_INFO, table)
     assert sentence.cites == ("h",)
     assert not any(mark in sentence.text for mark in ("[1]", "[2]", "\n"))
-    assert (sentence.text.count("“"), sentence.text.count("”")) == (1, 1)
+    assert (sentence.text.count("“"), sentence.text.count("”")) == (2, 2)
     assert sentence.text.endswith("”")
     assert len(sentence.text) < 250
 
