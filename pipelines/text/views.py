@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from nli.sentences import sentences
 from pipelines.text.days import MONTH
-from pipelines.text.declarative import is_verb, past, third_person
+from pipelines.text.declarative import PREPOSITIONS, is_verb, past, third_person
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 """Most sentences and characters of a claim with several views."""
@@ -18,16 +18,17 @@ MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 LEAST_WORDS = 3
 """Fewest words of a view."""
 
-SAYS = (
+_SAYS = (
     r"(?:says?|said|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
     r"argues?|argued|suggests?|suggested|indicates?|indicated|mentions?|mentioned|asserts?|"
-    r"asserted|finds?|found|concludes?|concluded|holds?|held|maintains?|maintained|believes?|"
-    r"believed|thinks?|thought|shows?|showed|insists?|insisted|contends?|contended|estimates?|"
-    r"estimated|puts? it|has it)"
+    r"asserted|concludes?|concluded|believes?|believed|thinks?|thought|insists?|insisted|"
+    r"contends?|contended|estimates?|estimated|puts? it|has it)"
 )
+SAYS = rf"(?:{_SAYS}|finds?|found|holds?|held|maintains?|maintained|shows?|showed)"
+"""Verbs that report; the last ones only before "that" ("Finland holds the record")."""
 _LINKS = r"but|yet|while|whereas|although|though|however|by contrast|in contrast|instead"
 _SEPARATOR = re.compile(
-    rf"\s*[;:]\s+|\s+[-–—]\s+|(?P<weak>,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
+    rf"\s*;\s+|\s+[-–—]\s+|(?P<weak>:\s+|,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
     rf"|,?\s+(?:{_LINKS}),?\s+|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)"
     r"|\s*\n\W*",
     re.IGNORECASE,
@@ -39,12 +40,13 @@ _LEADS = tuple(
         rf"(?:and|or|else|then again|{_LINKS}|on the (?:one|other)(?: hand)?|either|both|"
         r"possibly|perhaps|\W+|\d+[.)]),?\s+",
         # "according to the study,"
-        r"(?:according to|in the (?:view|opinion|words) of|for|as per) [^,;]{1,60}?,\s+",
+        r"(?:according to|depending on|in the (?:view|opinion|words) of|for|as per) [^,;]{1,60}?,"
+        r"\s+",
         # "it is disputed whether", "there are reports that"
         r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
         r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
         # "the guide says that", "one report claims", "others hold", "some sources that"
-        rf"(?:\S+\s+){{1,6}}?(?:(?:{SAYS}\s+)+(?:that\s+)?|that\s+)",
+        rf"(?:\S+\s+){{1,6}}?(?:(?:(?-i:{_SAYS})\s+)+(?:that\s+)?|that\s+)",
         r"(?:whether|if|that)\s+",
     )
 )
@@ -62,13 +64,29 @@ _REJECTED = re.compile(
     r"rumou?r|no longer|not the case|incorrect\w*)\b",
     re.IGNORECASE,
 )
+# "Opinion on the kettle is divided": what follows is reported.
+_UNSETTLED = re.compile(
+    r"\b(?:unclear|uncertain|unknown|disputed|debated|divided|contested|differ|disagree|vary|clash)\b",
+    re.IGNORECASE,
+)
+_FRAGMENT = re.compile(rf"(?:\S*\d\S*\s+)?(?:{PREPOSITIONS})\s(?!.*,)|it to ", re.IGNORECASE)
 _NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
+_IN_WORDS = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|"
+    r"nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)\b"
+)
 _MONTH = rf"(?:(?:{MONTH})\s+)?"
+_ABOUT = (
+    r"(?:(?:only|just|about|around|nearly|almost|some|over|under|roughly|at (?:least|most)|"
+    r"(?:more|fewer|less) than)\s+)?"
+)
 # ", the study says 1936", ". Another puts it at 1936"
 _ELLIPSIS = re.compile(
-    rf"(?P<said>.*\d.*?)[.,;]?\s+\(?(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?{SAYS}"
-    r"(?:\s+(?:that\s+)?(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at|about|around|only|nearly))*"
-    rf"\s+(?P<value>{_MONTH}{_NUMBER})\W*",
+    rf"(?P<said>.*?)[.,;]?\s+\(?(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?"
+    rf"(?:{SAYS}|gives?|gave|names?|named|lists?|listed|counts?|counted|speaks? of|spoke of)"
+    r"(?:\s+that)?(?:\s+(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at))?"
+    rf"\s+(?P<value>{_ABOUT}(?:{_MONTH}{_NUMBER}|{_IN_WORDS}))"
+    r"(?:\s+(?:do|does|did|is|are|was|were|instead))?\W*",
     re.IGNORECASE | re.DOTALL,
 )
 _OR = r"(?:\s*\([^()]*\))?,?\s+or\s+(?:(?:in|on|at|about|around|perhaps|possibly)\s+)*"
@@ -93,7 +111,8 @@ def views(claim: str) -> list[str]:
         return completed
     parts = [part for span in spans for part in _divided(claim[slice(*span)])]
     reported = [view for part in parts if (view := _bare(part))]
-    return reported if len(reported) > 1 and all(map(_is_long, reported)) else [claim]
+    reported = [view for view in reported if not _UNSETTLED.search(view)]
+    return reported if len(reported) > 1 and not any(map(_is_fragment, reported)) else [claim]
 
 
 def _completed(claim: str) -> list[str] | None:
@@ -105,7 +124,8 @@ def _completed(claim: str) -> list[str] | None:
     if not ellipsis:
         return None
     reported = views(ellipsis["said"])
-    numbers = list(re.finditer(_MONTH + _NUMBER, reported[-1]))
+    kind = _MONTH + _NUMBER if re.search(r"\d", ellipsis["value"]) else rf"\b{_IN_WORDS}"
+    numbers = list(re.finditer(_ABOUT + kind, reported[-1], re.IGNORECASE))
     if len(numbers) != 1:
         return None
     start, end = numbers[0].span()
@@ -127,6 +147,12 @@ def _divided(sentence: str) -> list[str]:
 
 def _is_long(text: str) -> bool:
     return len(text.split()) >= LEAST_WORDS
+
+
+def _is_fragment(text: str) -> bool:
+    """Whether a text is too short for a statement, or lacks a subject: "5.5% on the label"."""
+    first = text.split(maxsplit=1)[0]
+    return not _is_long(text) or finite(first, "") or bool(_FRAGMENT.match(text))
 
 
 def _bare(part: str) -> str:
