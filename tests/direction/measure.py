@@ -3,12 +3,14 @@
 Without a folder the tagger that comes with the program is measured. Each record has a question, two
 or three documents that disagree, agree or are silent (`agreement`), four responses and claims to
 ask. `sure` takes one side, `hedged` tells the views, `off_topic` says what no document speaks of,
-`wrong` what is denied. All texts are ours and all names in them invented. Look at `seen.jsonl` as
-you like. Never look at cases of `unseen.jsonl` while a tagger or its rules are tuned: its shares
+`wrong` what is denied. `hedges_*.jsonl` have a document and a claim that reports two views, in the
+many forms of such claims. All texts are ours and all names in them invented. Look at the seen half
+as you like. Never look at cases of the unseen one while a tagger or its rules are tuned: its shares
 tell whether those of the other half were learned by heart.
 """
 
 import asyncio
+import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,7 +24,7 @@ from pipelines.conrag.answer import Answer
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
-from pipelines.data.records import Example, Record
+from pipelines.data.records import Document, Example, Record
 from pipelines.inspection.ask import QueryAsked, retrieve
 from pipelines.judge.tagger import TaggerFolder, shipped_tagger, tagger_folder
 
@@ -51,13 +53,22 @@ def records(half: str) -> list[Record]:
     return [Record.model_validate_json(line) for line in lines]
 
 
+def hedges(half: str) -> list[dict[str, str]]:
+    """The documents and claims of two views of a half."""
+    lines = Path(__file__).with_name(f"hedges_{half}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def measured(folder: TaggerFolder, half: str) -> list[Verdict]:
     """The verdicts on all records of a half, as `contested score` and `ask` have them."""
     scorer = prepare(Settings(judge="tagger", claims="sentences"), tagger=folder)
 
     async def judged() -> list[list[Verdict]]:
         # Side by side, so that the tagger reads the pairs of many records in a batch.
-        return await asyncio.gather(*(_verdicts(record, scorer) for record in records(half)))
+        return await asyncio.gather(
+            *(_verdicts(record, scorer) for record in records(half)),
+            *(_of_hedge(str(number), row, scorer) for number, row in enumerate(hedges(half), 1)),
+        )
 
     return [verdict for verdicts in asyncio.run(judged()) for verdict in verdicts]
 
@@ -78,6 +89,11 @@ async def _verdicts(record: Record, scorer: Scorer) -> list[Verdict]:
     verdicts = _of_responses(record, dict(zip(names, results, strict=True)))
     asked = zip(claims, said, strict=True)
     return [*verdicts, *(Verdict("ask", claim, side == claims[claim]) for claim, side in asked)]
+
+
+async def _of_hedge(case: str, row: dict[str, str], scorer: Scorer) -> list[Verdict]:
+    told = await scorer.judge.label([row["claim"]], [Document(id=case, text=row["document"])])
+    return [Verdict("two views", case, told.judgements[0].relation == row["relation"])]
 
 
 def _of_responses(record: Record, scored: dict[str, Result]) -> Iterator[Verdict]:
