@@ -74,6 +74,8 @@ class Judgement(BaseModel, frozen=True):
             A low value says that the model wanted to write something else.
         snippet: Deciding passage as the judge quoted it, or the tagger's deciding sentence; None if
             the tagger's label is irrelevant, which no sentence decides.
+        reasoning: The model's reasoning, the tagger's label of every view of a claim that reports
+            several, or why the pair could not be judged.
         snippet_found: Whether the document really contains the snippet (case and typography
             aside); None without a snippet.
         raw: The raw reply, or which labels tie; kept for `INVALID` so that a person can see why.

@@ -6,7 +6,7 @@ as its snippet. Pairs of concurrent examples are tagged in one batch.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -229,7 +229,7 @@ class TaggerJudge:
         self.pairs_tagged += len(wanted)
         return Judgements(
             tuple(
-                _judgement(claim, document, _of_views([next(tags) for _ in parts[claim]]))
+                _judgement(claim, document, {view: next(tags) for view in parts[claim]})
                 for claim, document in wanted
             )
         )
@@ -317,7 +317,7 @@ def _tags(
     return [reasons[pair] if pair in reasons else next(tags) for pair in pairs]
 
 
-def _of_views(tags: "Sequence[Tag | str]") -> "Tag | str":
+def _of_views(tags: "Collection[Tag | str]") -> "Tag | str":
     """The deciding tag among those of a claim's views; an unreadable view makes it unreadable.
 
     Support goes before denial, denial before silence; among equals the surest decides.
@@ -328,7 +328,18 @@ def _of_views(tags: "Sequence[Tag | str]") -> "Tag | str":
     return max(read, key=lambda tag: (-LABELS.index(tag.label), tag.confidence))
 
 
-def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:
+def _by_view(views: "Mapping[str, Tag | str]") -> str:
+    """The label of every view, in words: "“it opened in 1932” is contradicted (0.97)"."""
+    said = {Label.SUPPORT: "supported", Label.REFUTE: "contradicted", Label.IRRELEVANT: "left open"}
+    return "; ".join(
+        f"“{view}” is {said[tag.label]} ({tag.confidence:.2f})"
+        for view, tag in views.items()
+        if not isinstance(tag, str)
+    )
+
+
+def _judgement(claim: str, document: Document, views: "Mapping[str, Tag | str]") -> Judgement:
+    tag = _of_views(views.values())
     about: dict[str, Any] = {"claim": claim, "document": document.id, "source": "tagger"}
     if isinstance(tag, str):
         return Judgement(**about, relation=Relation.INVALID, reasoning=tag)
@@ -340,6 +351,7 @@ def _judgement(claim: str, document: Document, tag: "Tag | str") -> Judgement:
         probabilities={
             RELATION_OF[label]: p for label, p in zip(LABELS, tag.probabilities, strict=True)
         },
+        reasoning=_by_view(views) if len(views) > 1 else None,
         snippet=text[span.start : span.end] if span else None,
         snippet_found=True if span else None,
     )
