@@ -182,6 +182,7 @@ BENCH = "lab conflictbench --release"
         (f"score {TEXTS_OF} guide.txt", "the document guide.txt is given twice"),
         (f"score {TEXTS_OF} --judge cascade --evidence together", "a cascade asks for single ones"),
         (f"score {TEXTS_OF} --judge cascade --risk 1.5", "--risk: Input should be less than 1"),
+        (f"score {TEXTS_OF} --tagger contested-nli-lrge", "did you mean 'contested-nli-large'?"),
         (f"score {TEXTS_OF} --tagger ./nowhere", "the folder nowhere does not exist"),
         (f"score {TEXTS_OF} --judge tagger --claims whole --model m", "which asks no language"),
         (f"score --regenerate {TEXTS_OF} --as-in-paper --hedge", "--as-in-paper sets --hedge"),
