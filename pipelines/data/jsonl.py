@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -223,12 +222,9 @@ _EMPTY = {
 
 def _fields_instead(record: Mapping[str, Any]) -> str:
     """A hint for a record without documents or response: which fields it has instead."""
-    called = called_in(record)
-    known = names_given(record, Record, called).values()
+    known = names_given(record, Record, called_in(record)).values()
 
     def described(name: str) -> str:
-        if meant := get_close_matches(name, called, 1, 0.8):
-            return f"'{name}' (did you mean '{meant[0]}'?)"
         if isinstance(record[name], list) and any(isinstance(item, dict) for item in record[name]):
             return f"'{name}' (a list; if it holds the records, write that list alone)"
         return f"'{name}'"

@@ -37,8 +37,12 @@ BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
         ("'response' is missing",),
     ),
     "unknown fields": (
-        b'{"id": "x", "prompt": "y", "retrieved_context": "z"}',
-        ("has 'prompt', 'retrieved_context' (did you mean 'retrieved_contexts'?); see docs/",),
+        b'{"id": "x", "prompt": "y", "passage": "z"}',
+        ("the record has 'prompt', 'passage'; see docs/",),
+    ),
+    "misspelt name of another tool": (
+        record(user_inputt="x"),
+        ("no field 'user_inputt' (did you mean 'user_input'?)",),
     ),
     "records in an object": (b'{"data": [{"id": "x"}]}', ("'data' (a list; if it holds the",)),
     "misspelt field": (record(respons="x"), ("no field 'respons' (did you mean 'response'?)",)),
