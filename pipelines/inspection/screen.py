@@ -39,7 +39,19 @@ def documents_of_files(paths: Sequence[Path]) -> tuple[Document, ...]:
     """The documents of text files, JSONL files and folders; see `read_documents`."""
     from pipelines.retrieval.documents import read_documents
 
-    return tuple(read_documents(paths))
+    try:
+        return tuple(read_documents(paths))
+    except InputError:
+        if len(paths) == 1 and _holds_records(paths[0]):
+            raise InputError(f"{paths[0]} holds records; write --data {paths[0]}") from None
+        raise
+
+
+def _holds_records(path: Path) -> bool:
+    try:
+        return bool(jsonl.read(path, limit=1).examples)
+    except InputError:
+        return False
 
 
 def documents_of_records(path: Path) -> dict[str, tuple[Document, ...]]:

@@ -92,6 +92,7 @@ def test_the_exit_code_says_whether_any_contradict(contested: Contested) -> None
         (["guide.md", "--data", "records.jsonl"], "name either documents, or a file of records"),
         (["guide.md"], "name two or more"),
         (["guide.md", "absent.md"], "absent.md"),
+        (["records.jsonl"], "records.jsonl holds records; write --data records.jsonl"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
