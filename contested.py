@@ -33,6 +33,7 @@ from typing import (
 )
 
 from pipelines.errors import FIXABLE, InputError
+from serving.errors import in_our_words
 from serving.offline import go_offline
 
 if TYPE_CHECKING:  # imported lazily, to keep `import contested` fast
@@ -381,7 +382,7 @@ async def _found(
         texts = task.asked(**asked)
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]}: {first['msg']}") from error
+        raise InputError(f"{first['loc'][0]}: {in_our_words(first['msg'])}") from error
     needs = task.needs(chosen)
     refuse_unneeded(chosen, needs)
     async with models_for(chosen, needs, lambda _: None) as models:
@@ -413,7 +414,8 @@ def _documents(given: Given) -> "tuple[Document, ...]":
         try:
             made.append(Document(id=name, text=text))
         except ValidationError as error:
-            raise InputError(f"document '{name}': {error.errors()[0]['msg']}") from error
+            why = in_our_words(error.errors()[0]["msg"])
+            raise InputError(f"document '{name}': {why}") from error
     return tuple(made)
 
 

@@ -23,6 +23,7 @@ from pipelines.data.records import (
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.option import OnError
+from serving.errors import in_our_words
 
 Place = tuple[int | str, ...]
 """Location of a field within a value, as pydantic reports it."""
@@ -273,7 +274,7 @@ def first_problem(
         case "string_too_short" | "too_short":
             what = f"{where} is empty"
         case _:
-            message = first["msg"].removeprefix("Value error, ")
+            message = in_our_words(first["msg"])
             what = f"{where}: {message}" if where else message
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"{what}{more}; {hints.get(first['type'], hint)}"
