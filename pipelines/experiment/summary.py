@@ -287,7 +287,9 @@ def headline(
     enough = [group for group in with_values if group.fewest >= LEAST]
     if not enough:
         most = max(group.fewest for group in with_values)
-        few = f"{glance.count(most, *noun)}: too few for a score; read the examples."
+        # The data can hold more: other variants, or examples without a value.
+        rests = f"Figures rest on {glance.count(most, *noun)}"
+        few = f"{rests}: too few for a score; read the examples."
         return {"found": few, "examples": most}
     return {
         "found": enough[0].sentence,
