@@ -61,7 +61,7 @@ def show(table: "Table", console: Console | None = None) -> None:
 
 
 def _share_out(printed: "Printed", console: Console) -> None:
-    """Give each column the width of its longest word, if there is room for all, and then more."""
+    """Give columns the width of their longest words, if there is room, then widen narrow ones."""
     cells = [
         [console.measure(cell) for cell in (column.header, *column.cells)]
         for column in printed.columns
@@ -72,8 +72,8 @@ def _share_out(printed: "Printed", console: Console) -> None:
     if sum(widths) > room:
         return  # words are broken anyway
     while sum(widths) < min(room, sum(wanted)):
-        lacking = [most - now for most, now in zip(wanted, widths, strict=True)]
-        widths[lacking.index(max(lacking))] += 1
+        lacking = [place for place, width in enumerate(widths) if width < wanted[place]]
+        widths[min(lacking, key=lambda place: widths[place])] += 1
     for column, width in zip(printed.columns, widths, strict=True):
         column.width = width
 
