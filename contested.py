@@ -15,6 +15,7 @@ contested.Error` catches the errors that a user can fix; their messages are one 
 import asyncio
 import html
 import io
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from typing import (
 )
 
 from pipelines.errors import FIXABLE, InputError
+from serving.errors import in_our_words
 from serving.offline import go_offline
 
 if TYPE_CHECKING:  # imported lazily, to keep `import contested` fast
@@ -71,6 +73,7 @@ Error = FIXABLE
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
+AskedT = TypeVar("AskedT")
 Given = Mapping[str, str] | Sequence[str]
 """Documents: a mapping from names to texts, or plain texts, which are named d1, d2 and so on."""
 
@@ -361,8 +364,6 @@ async def _found(
         InputError: An option has no effect.
         TypeError: The task has no such option.
     """
-    from pydantic import ValidationError
-
     from pipelines.experiment.execute import models_for
     from pipelines.experiment.needs import refuse_unneeded
     from pipelines.option import all_options, made, refuse_idle
@@ -375,18 +376,40 @@ async def _found(
         raise TypeError(f"there is no argument '{name}'{''.join(hints)}")
     if "endpoint" in given:
         given["endpoint"] = [given["endpoint"]]
-    chosen = made(task.options, given)
-    refuse_idle(chosen)
     try:
-        texts = task.asked(**asked)
+        chosen = made(task.options, given)
+        refuse_idle(chosen)
+        texts = _asked(task.asked, asked)
+        needs = task.needs(chosen)
+        refuse_unneeded(chosen, needs)
+        async with models_for(chosen, needs, lambda _: None) as models:
+            inspection = await task.inspect(texts, chosen, models, lambda _: None)
+    except FIXABLE as error:
+        error.args = (_in_python(str(error)),)
+        raise
+    return Found(inspection.result, inspection.cost, partial(inspection.view, None))
+
+
+def _asked(kind: "type[AskedT]", given: Mapping[str, Any]) -> "AskedT":
+    from pydantic import ValidationError
+
+    try:
+        return kind(**given)
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]}: {first['msg']}") from error
-    needs = task.needs(chosen)
-    refuse_unneeded(chosen, needs)
-    async with models_for(chosen, needs, lambda _: None) as models:
-        inspection = await task.inspect(texts, chosen, models, lambda _: None)
-    return Found(inspection.result, inspection.cost, partial(inspection.view, None))
+        raise InputError(f"{first['loc'][0]}: {in_our_words(first['msg'])}") from error
+
+
+_OPTION: Final = re.compile(r"(?:contested |scripts/)[^;,)]*|--([a-z][a-z-]*)")
+"""A command to type, which stays as it is, or an option."""
+
+
+def _in_python(message: str) -> str:
+    """A message with Python's names: `judge` for --judge."""
+    return _OPTION.sub(
+        lambda found: f"`{found[1].replace('-', '_')}`" if found[1] else found[0],
+        message.replace("--generator model", "writes=True"),
+    )
 
 
 def _texts(name: str, given: Sequence[str]) -> list[str]:
@@ -413,7 +436,8 @@ def _documents(given: Given) -> "tuple[Document, ...]":
         try:
             made.append(Document(id=name, text=text))
         except ValidationError as error:
-            raise InputError(f"document '{name}': {error.errors()[0]['msg']}") from error
+            why = in_our_words(error.errors()[0]["msg"])
+            raise InputError(f"document '{name}': {why}") from error
     return tuple(made)
 
 

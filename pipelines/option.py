@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.fields import FieldInfo
 
 from pipelines.errors import InputError
+from serving.errors import in_our_words
 
 NameT = TypeVar("NameT", bound=str)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -158,7 +159,7 @@ def made(
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
         flag = f"{options[name].flag if name in options else name}: " if name else ""
-        raise InputError(f"{flag}{first['msg'].removeprefix('Value error, ')}") from error
+        raise InputError(f"{flag}{in_our_words(first['msg'])}") from error
     instance.model_fields_set.intersection_update(known)
     return instance
 

@@ -50,12 +50,14 @@ class Screening(BaseModel, frozen=True):
         statements: Number of sentences in all documents.
         compared: Number of statement pairs that the tagger read.
         contradictions: Those at or above the threshold.
+        met: Pairs of documents, in order, of which some statements were compared.
     """
 
     documents: tuple[str, ...]
     statements: int
     compared: int
     contradictions: tuple[Contradiction, ...]
+    met: frozenset[tuple[str, str]] = Field(exclude=True)
 
     def likeliest(self, one: str, other: str) -> float | None:
         """Probability of the likeliest contradiction between two documents, if any."""
@@ -107,6 +109,7 @@ def screen(
         statements=sum(map(len, stated)),
         compared=len(pairs),
         contradictions=tuple(sorted(likely, key=lambda pair: -pair.probability)),
+        met=frozenset((one.document, other.document) for one, other in pairs),
     )
 
 

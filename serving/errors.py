@@ -1,8 +1,25 @@
 """Errors that a person can fix, and an explanation of failed imports."""
 
+import re
 import sys
 
 _OURS = {"serving", "nli", "salience", "pipelines"}
+
+_WORDS = (
+    ("Value error, ", ""),
+    ("Extra inputs are not permitted", "there is no such field"),
+    ("Field required", "it is missing"),
+    (r"\w+ should have at least 1 (character|item)\b.*", "it is empty"),
+    (r"(Input|String|List|Tuple|Dictionary) should (be|have)", r"it must \2"),
+    ("a valid string", "a text"),
+    ("a valid (list|tuple|array)", "a list"),
+    (r"a valid (dictionary|object)( or instance of \w+)?", "an object"),
+    ("a valid integer.*", "a whole number"),
+    ("a valid number.*", "a number"),
+    ("greater than or equal to", "at least"),
+    ("less than or equal to", "at most"),
+)
+"""Pattern in pydantic's errors -> our words."""
 
 
 class ServingError(Exception):
@@ -15,6 +32,13 @@ class ServingError(Exception):
 
 class RequestError(ServingError):
     """One request cannot be served as it is (too long, refused); others still can."""
+
+
+def in_our_words(message: str) -> str:
+    """An error of pydantic's for people who do not program."""
+    for theirs, ours in _WORDS:
+        message = re.sub(theirs, ours, message)
+    return message
 
 
 def explain_import(error: ImportError) -> str:

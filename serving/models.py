@@ -37,6 +37,14 @@ class Model:
     path: Path
     digest: str
 
+    @property
+    def classifies(self) -> bool:
+        """Whether it is a classifier, as taggers are, which cannot write."""
+        with suppress(ServingError):
+            config = folders.read_object(self.path / "config.json")
+            return "ForSequenceClassification" in str(config.get("architectures"))
+        return False
+
 
 class Source(BaseModel):
     """The origin of a registered model: a folder, or a GGUF file's name and digest."""
@@ -259,6 +267,7 @@ FETCHED = {
 
 
 def _unknown(name: str, models_dir: Path) -> str:
-    names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
+    writers = (model.name for model in registered(models_dir) if not model.classifies)
+    names = ", ".join(writers) or "none yet"
     remedy = FETCHED.get(name, f"contested models add FOLDER --name {name}")
     return f"there is no model '{name}' in {models_dir} (registered: {names}); add it: {remedy}"

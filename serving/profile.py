@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from serving.errors import ServingError
+from serving.errors import ServingError, in_our_words
 from serving.gpus import visible
 from serving.installed import engine_version
 from serving.offline import OFFLINE, SERVER
@@ -242,6 +242,6 @@ def _explain(error: ValidationError) -> str:
     # A misspelt key also leaves another one missing; the misspelling is the one to fix.
     fault = next((mistake for mistake in faults if mistake["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"] if part != "[key]")
-    line = _KEYS.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
+    line = _KEYS.get(fault["type"]) or in_our_words(fault["msg"])
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return ": ".join(filter(None, (key, line))) + more

@@ -97,6 +97,13 @@ def test_a_text_is_no_list_and_a_misspelt_argument_is_refused() -> None:
         library.ask(CLAIM, DOCUMENTS, judg="model")  # type: ignore[call-arg]
 
 
+def test_errors_name_arguments_but_keep_commands() -> None:
+    with pytest.raises(library.Error, match=r"^`model` has no effect with `judge` tagger"):
+        library.ask(CLAIM, DOCUMENTS, judge="tagger", model="m")
+    with pytest.raises(library.Error, match=r"with scripts/fetch_models\.sh --tagger NAME, or"):
+        library.ask(CLAIM, DOCUMENTS, tagger="m")
+
+
 @pytest.mark.parametrize(
     ("documents", "message"),
     [([], "there are no documents"), ({"a": " "}, "document 'a': "), ({"": "b"}, "document '': ")],

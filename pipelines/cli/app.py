@@ -12,6 +12,7 @@ from nli.errors import is_fault
 from pipelines import papers
 from pipelines.cli.command import Group, listed
 from pipelines.errors import FIXABLE
+from serving.errors import in_our_words
 from serving.offline import go_offline
 
 COMPLETE: Final = "_CONTESTED_COMPLETE"
@@ -182,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FIXABLE as error:
         return _tell(str(error))
     except TyperException as error:
-        text = error.format_message().replace("Value error, ", "").removesuffix(".")
+        text = in_our_words(error.format_message()).removesuffix(".")
         names = [f"; {name}" for old, name in NEW_NAMES.items() if old in text]
         # A group without a command has shown its help.
         return _tell(f"{text}{''.join(names)} (see --help)") if text else USER_ERROR

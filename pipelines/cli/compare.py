@@ -12,6 +12,7 @@ from pipelines.errors import InputError
 from pipelines.files import check_writable
 from pipelines.option import Option, Options
 from pipelines.report.progress import say, show
+from pipelines.report.table import with_columns
 from pipelines.report.terminal import plain, plain_json
 from pipelines.runs.folder import telling_damage
 
@@ -82,11 +83,21 @@ def _show(found: "FolderComparison") -> None:
         console.print(f"[bold]{letter}[/bold]  {plain(str(path))}", soft_wrap=True)
     for line in found.alone:
         console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
+    if len(found.matches) == 1:
+        console.print(f"[bold]run[/bold]  {plain(found.matches[0].title)}", soft_wrap=True)
     if not found.changes:
         console.print("both were made in the same way")
-    for table in tables:
-        if not table.rows:
+    for made in tables:
+        if not made.rows:
             continue
+        table = made
+        if table.name == SCORES:  # titles wrap between words
+            scores = [pair.score for pair in found.scores]
+            titles = [f"{score.metric.title} {score.method}".rstrip() for score in scores]
+            titled = zip(table.rows, titles, strict=True)
+            table = replace(table, rows=tuple((row[0], said, *row[2:]) for row, said in titled))
+        if len(found.matches) == 1:  # named above, which leaves room
+            table = with_columns(table, range(1, len(table.columns)))
         show(replace(table, rows=table.rows[:ROWS]))
         if (more := len(table.rows) - ROWS) > 0:
             console.print(f"{more:,} more rows; --out has all", soft_wrap=True)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from rich.filesize import decimal
 
+from nli.folder import folder_digest
 from pipelines.cli.flat import flat
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
@@ -58,7 +59,7 @@ def show_models(options: RegistryOptions) -> None:
             Column[models.Model]("name", "name"),
             Column[models.Model]("architecture", "architecture", _architecture),
             Column[models.Model]("size", "size", lambda model: _size(model, where)),
-            Column[models.Model]("digest", "digest", lambda model: model.digest[:12]),
+            Column[models.Model]("digest", "digest", _digest),
             Column[models.Model](
                 "from", "from", lambda model: models.manifest(model.name, where).source.path
             ),
@@ -94,7 +95,12 @@ def add(options: AddOptions) -> None:
         replace=options.replace,
         on_step=lambda step: say(f"{name}: {step}"),
     )
-    print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
+    print(f"{model.name} is registered: {model.path}, digest {_digest(model)}")
+
+
+def _digest(model: models.Model) -> str:
+    """The digest that runs show: a tagger's also covers its calibration."""
+    return (folder_digest(model.path) if model.classifies else model.digest)[:12]
 
 
 def _architecture(model: models.Model) -> str:

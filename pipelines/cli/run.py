@@ -67,6 +67,8 @@ def run(experiment: "Experiment[Any, Any]", options: "RunOptions") -> "Forecast 
         say(remark)
     if made.glance is not None:
         show(made.glance)
+    for line in made.told:
+        print(line)
     say(f"report: {folder.report}   tables: {folder.tables}")
     if is_low(done.label_mass) and not anyway(options):
         raise LowLabelMassError(

@@ -136,6 +136,12 @@ def _notes(runs: Runs[Result]) -> Iterator[str]:
     yield from tables.remarks(judged, "the judge")
 
 
+def _told(runs: Runs[Result]) -> Iterator[str]:
+    results = runs.results[""]
+    if beside := tables.unevidenced(results):
+        yield f"{beside:,} of {glance.count(len(results), 'response')}: no document takes a side"
+
+
 def example(run: str, result: Result) -> Example:
     """A response in the list."""
     relations = claim_relations(result)
@@ -264,4 +270,5 @@ PAGE: Final = Page(
     notes=_notes,
     skipped=lambda runs: runs.folder.noted(runs.experiment, "skipped", list[Skipped]) or (),
     brief=("variant", "responses"),
+    told=_told,
 )

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from pipelines.data.records import (
 from pipelines.errors import InputError
 from pipelines.files import SAMPLES_FOLDER, read_bytes
 from pipelines.option import OnError
+from serving.errors import in_our_words
 
 Place = tuple[int | str, ...]
 """Location of a field within a value, as pydantic reports it."""
@@ -223,12 +223,9 @@ _EMPTY = {
 
 def _fields_instead(record: Mapping[str, Any]) -> str:
     """A hint for a record without documents or response: which fields it has instead."""
-    called = called_in(record)
-    known = names_given(record, Record, called).values()
+    known = names_given(record, Record, called_in(record)).values()
 
     def described(name: str) -> str:
-        if meant := get_close_matches(name, called, 1, 0.8):
-            return f"'{name}' (did you mean '{meant[0]}'?)"
         if isinstance(record[name], list) and any(isinstance(item, dict) for item in record[name]):
             return f"'{name}' (a list; if it holds the records, write that list alone)"
         return f"'{name}'"
@@ -277,7 +274,7 @@ def first_problem(
         case "string_too_short" | "too_short":
             what = f"{where} is empty"
         case _:
-            message = first["msg"].removeprefix("Value error, ")
+            message = in_our_words(first["msg"])
             what = f"{where}: {message}" if where else message
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"{what}{more}; {hints.get(first['type'], hint)}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import (
@@ -364,7 +365,7 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         InputError: The folder is not a tagger's, or the name is not registered.
         ServingError: No GPU has room for the tagger.
     """
-    from pipelines.judge.tagger import tagger_folder
+    from pipelines.judge.tagger import SHIPPED, shipped_tagger, tagger_folder
     from serving import models
 
     name = name or where.profile.roles.tagger
@@ -372,13 +373,18 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         folder = profile_tagger(where)
     elif Path(name).expanduser().is_dir() or "/" in name:
         folder = tagger_folder(Path(name).expanduser())
-    elif models.read_manifest(name, where.models_dir) is None:
-        raise InputError(
-            f"tagger '{name}' not found: it is neither a folder nor registered; fetch one with "
-            "scripts/fetch_models.sh --tagger NAME, or name a folder"
-        )
-    else:
+    elif models.read_manifest(name, where.models_dir) is not None:
         folder = tagger_folder(models.find(name, where.models_dir).path, name=name)
+    elif name == SHIPPED:
+        folder = shipped_tagger()
+    else:
+        known = [model.name for model in models.registered(where.models_dir) if model.classifies]
+        near = get_close_matches(name, [SHIPPED, LARGE, *known], n=1)
+        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        raise InputError(
+            f"tagger '{name}' not found{hint}: it is neither a folder nor registered; fetch one "
+            "with scripts/fetch_models.sh --tagger NAME, or name a folder"
+        )
     device = device_of("tagger", where)
     return folder if device is None else replace(folder, device=device)
 

@@ -51,12 +51,13 @@ class Publication:
     """The outcome of an experiment: its part of the page, and its tables.
 
     A sentence on models, data and preset is added to each table. The terminal shows the table
-    `glance`.
+    `glance`, and the lines `told` below it.
     """
 
     view: ExperimentView
     tables: Sequence[Table]
     glance: Table | None = None
+    told: Sequence[str] = ()
 
 
 def made_with(entry: Mapping[str, Any]) -> str:

@@ -155,6 +155,7 @@ class Page:
         examples: The list's examples, by run; by default the results.
         brief: Keys of the first table's columns that the terminal shows; if empty it shows no
             table.
+        told: Lines that the terminal shows below it.
     """
 
     question: str
@@ -170,6 +171,7 @@ class Page:
     skipped: Callable[[Runs[Any]], Iterable[Skipped]] = lambda _: ()
     examples: Callable[[Runs[Any]], Mapping[str, Sequence[Any]]] = lambda runs: runs.results
     brief: tuple[str, ...] = ()
+    told: Callable[[Runs[Any]], Iterable[str]] = lambda _: ()
 
 
 def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publication:
@@ -215,7 +217,8 @@ def publication(experiment: "Experiment[Any, Any]", runs: Runs[Any]) -> Publicat
         models,
         left_out=sum(map(len, listed.values())) - len(shown),
     )
-    return Publication(view, [*made, failures], brief(made[0], *page.brief) if page.brief else None)
+    glanced = brief(made[0], *page.brief) if page.brief else None
+    return Publication(view, [*made, failures], glanced, [*page.told(runs)])
 
 
 def singular(counted: str) -> str:
@@ -284,7 +287,9 @@ def headline(
     enough = [group for group in with_values if group.fewest >= LEAST]
     if not enough:
         most = max(group.fewest for group in with_values)
-        few = f"{glance.count(most, *noun)}: too few for a score; read the examples."
+        # The data can hold more: other variants, or examples without a value.
+        rests = f"Figures rest on {glance.count(most, *noun)}"
+        few = f"{rests}: too few for a score; read the examples."
         return {"found": few, "examples": most}
     return {
         "found": enough[0].sentence,

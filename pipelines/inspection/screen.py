@@ -39,7 +39,19 @@ def documents_of_files(paths: Sequence[Path]) -> tuple[Document, ...]:
     """The documents of text files, JSONL files and folders; see `read_documents`."""
     from pipelines.retrieval.documents import read_documents
 
-    return tuple(read_documents(paths))
+    try:
+        return tuple(read_documents(paths))
+    except InputError:
+        if len(paths) == 1 and _holds_records(paths[0]):
+            raise InputError(f"{paths[0]} holds records; write --data {paths[0]}") from None
+        raise
+
+
+def _holds_records(path: Path) -> bool:
+    try:
+        return bool(jsonl.read(path, limit=1).examples)
+    except InputError:
+        return False
 
 
 def documents_of_records(path: Path) -> dict[str, tuple[Document, ...]]:
@@ -133,13 +145,13 @@ async def screened(
         result,
         f"{count(2 * result.compared, 'pair')} read by {folder.caution}",
         title=title,
-        view=lambda _: single("screen", title, content(result), used),
+        view=lambda _: single("screen", title, content(result, options.threshold), used),
         exit_code=FOUND if result.contradictions else 0,
     )
 
 
-def content(result: "Screening") -> "list[Block]":
-    """The likely number of contradictions, and a card for each."""
+def content(result: "Screening", threshold: float) -> "list[Block]":
+    """The likely number of contradictions, a card for each, and a matrix of the documents."""
     from pipelines.report.blocks import Cards
     from pipelines.report.glance import count
     from pipelines.report.texts import Aside, Note, Strong, line
@@ -150,12 +162,19 @@ def content(result: "Screening") -> "list[Block]":
     )
     number = len(result.contradictions)
     made: list[Block] = [line(Strong(count(number, "likely contradiction")), Aside(said))]
-    if 2 < len(result.documents) <= MOST_IN_GRID:
-        made.append(_grid(result))
     if number:
         made.append(Cards(tuple(map(_card, result.contradictions[:MOST_SHOWN]))))
     if number > MOST_SHOWN:
         made.append(Note(f"{number - MOST_SHOWN:,} more are in the JSON"))
+    if 2 < len(result.documents) <= MOST_IN_GRID:
+        below = f"< {threshold:g}"
+        made.append(_grid(result, below))
+        made.append(
+            Note(
+                "The likeliest contradiction between each pair of documents; "
+                f"{below}: below the threshold, –: no sentences alike enough to compare"
+            )
+        )
     return made
 
 
@@ -170,13 +189,15 @@ def _card(found: "Contradiction") -> "Card":
     )
 
 
-def _grid(result: "Screening") -> "Grid":
+def _grid(result: "Screening", below: str) -> "Grid":
     """The likeliest contradiction between each pair of documents."""
     from pipelines.report.blocks import Grid
 
     def cell(one: str, other: str) -> tuple[str]:
         likeliest = result.likeliest(one, other)
-        return ("–" if likeliest is None else f"{likeliest:.2f}",)
+        if likeliest is None:
+            return (below if (one, other) in result.met else "–",)
+        return (f"{likeliest:.2f}",)
 
     names = result.documents
     return Grid(

@@ -22,6 +22,7 @@ from pipelines.experiment.options import ProfileOptions
 from pipelines.files import or_sample
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
+from serving.errors import in_our_words
 
 if TYPE_CHECKING:
     from nli.pairs import Pair
@@ -124,8 +125,8 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
             documents[id_] = Document(id=id_, text=text)
         except ValidationError as error:
             raise InputError(
-                f"{path}: '{id_}' cannot name a document ({error.errors()[0]['msg']}); "
-                "rename the file"
+                f"{path}: '{id_}' cannot name a document "
+                f"({in_our_words(error.errors()[0]['msg'])}); rename the file"
             ) from error
     return tuple(documents.values())
 

@@ -33,6 +33,7 @@ from pipelines.data.released import entries, record
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from salience.words import Word, content_words
+from serving.errors import in_our_words
 
 Side = Literal["pro", "con"]
 SIDES: tuple[Side, Side] = ("pro", "con")
@@ -118,7 +119,7 @@ def example(value: object, where: str) -> NpovExample:
         field = ".".join(map(str, first["loc"]))
         raise InputError(
             f"{where}: {field + ': ' if field else ''}"
-            f"{first['msg'].removeprefix('Value error, ')}; an example has question, pro, con and "
+            f"{in_our_words(first['msg'])}; an example has question, pro, con and "
             "response"
         ) from error
 

@@ -17,6 +17,7 @@ from pipelines.errors import InputError
 from pipelines.files import replace_bytes
 from pipelines.npov.example import NpovExample
 from pipelines.npov.topics import NAMED, Subject
+from serving.errors import in_our_words
 
 
 class TunedOn(BaseModel, frozen=True):
@@ -183,7 +184,7 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
 def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
-        return str(first["msg"].removeprefix("Value error, "))
+        return in_our_words(first["msg"])
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]}"
     return " ".join(str(error).split())[:200]

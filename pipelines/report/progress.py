@@ -56,7 +56,26 @@ def show(table: "Table", console: Console | None = None) -> None:
         values: list[JustifyMethod] = ["right"] * len(rows)
         turned = _printed(table.title, list(zip(*lines, strict=True)), ["left", *values])
         printed = min(printed, turned, key=width)
+    _share_out(printed, console)
     console.print(printed)
+
+
+def _share_out(printed: "Printed", console: Console) -> None:
+    """Give columns the width of their longest words, if there is room, then widen narrow ones."""
+    cells = [
+        [console.measure(cell) for cell in (column.header, *column.cells)]
+        for column in printed.columns
+    ]
+    widths = [max(cell.minimum for cell in column) for column in cells]
+    wanted = [max(cell.maximum for cell in column) for column in cells]
+    room = console.width - 1 - 3 * len(cells)  # without borders and padding
+    if sum(widths) > room:
+        return  # words are broken anyway
+    while sum(widths) < min(room, sum(wanted)):
+        lacking = [place for place, width in enumerate(widths) if width < wanted[place]]
+        widths[min(lacking, key=lambda place: widths[place])] += 1
+    for column, width in zip(printed.columns, widths, strict=True):
+        column.width = width
 
 
 def _printed(

@@ -139,7 +139,7 @@ def brief(table: Table, *keys: str) -> Table:
     places = [
         place for place, column in enumerate(table.columns) if column.interval or column.key in keys
     ]
-    return replace(_with_columns(table, places), quoted=(), notes=())
+    return replace(with_columns(table, places), quoted=(), notes=())
 
 
 WIDE: Final = 10
@@ -160,11 +160,11 @@ def without_zeros(table: Table) -> Table:
         return table
     titles = [table.columns[place].title for place in empty]
     named = ", ".join(title[:1].lower() + title[1:] for title in titles)
-    kept = _with_columns(table, [n for n in range(len(table.columns)) if n not in empty])
+    kept = with_columns(table, [n for n in range(len(table.columns)) if n not in empty])
     return replace(kept, notes=(*table.notes, f"0 in all rows: {named}."))
 
 
-def _with_columns(table: Table, places: Sequence[int]) -> Table:
+def with_columns(table: Table, places: Sequence[int]) -> Table:
     """The table with only these columns."""
     return replace(
         table,

@@ -13,6 +13,7 @@ from pipelines.data.text import HTML, PDF, read_text
 from pipelines.errors import InputError
 from pipelines.files import or_sample
 from pipelines.retrieval.index import in_index
+from serving.errors import in_our_words
 
 MARKDOWN, TEXT, LINES = (".md", ".markdown"), (".txt",), (".jsonl", ".jsonl.gz")
 READ = (*MARKDOWN, *TEXT, *LINES)
@@ -189,7 +190,8 @@ def _of(file: Path, name: str) -> Iterator[Document]:
             yield Document(id=name, text=text)
         except ValidationError as error:
             raise InputError(
-                f"{file}: {name!r} cannot name a document ({error.errors()[0]['msg']}); rename it"
+                f"{file}: {name!r} cannot name a document "
+                f"({in_our_words(error.errors()[0]['msg'])}); rename it"
             ) from error
     elif not file.exists():
         raise InputError(f"{file} does not exist; check the path")

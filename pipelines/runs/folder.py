@@ -88,7 +88,11 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other processes; InputError if it cannot be written."""
+        """Lock the folder against other processes; InputError if it cannot be written.
+
+        A folder that did not exist before is removed if nothing was written into it.
+        """
+        fresh = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self.refuse_links()
@@ -99,7 +103,12 @@ class RunFolder:
             ) from error
         with lock:
             hold(lock, f"another run is writing {self.path}; wait for it, or name another --out")
-            yield
+            try:
+                yield
+            finally:
+                if fresh and [file.name for file in self.path.glob("*")] == [".lock"]:
+                    (self.path / ".lock").unlink()
+                    self.path.rmdir()
 
     def refuse_links(self) -> None:
         """Raise InputError if a file or folder of the run is a link."""

@@ -22,7 +22,7 @@ from pipelines.report.template import assets
 from pipelines.report.texts import one_line, visible
 from pipelines.web.jobs import Found, Job, Jobs
 from pipelines.web.tasks import FORM, FORMS, READ, Form, GivenText, Offer, offers, read, refuse
-from serving.errors import ServingError
+from serving.errors import ServingError, in_our_words
 
 KindT = TypeVar("KindT")
 
@@ -250,5 +250,5 @@ def _first(errors: Any) -> str:
     """The first error in a request, in one line, with its field."""
     first = errors[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    message = str(first["msg"]).removeprefix("Value error, ")
+    message = in_our_words(str(first["msg"]))
     return visible(one_line(f"{where}: {message}" if where else message, 300))

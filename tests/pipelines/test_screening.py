@@ -80,7 +80,9 @@ def test_the_exit_code_says_whether_any_contradict(contested: Contested) -> None
     told = contested("screen", "guide.md", "study.md", "menu.md")
     assert told.code == 1
     assert "guide.md against study.md: 0.80" in told.out
-    assert FIRST in told.out
+    assert told.out.index(FIRST) < told.out.index("│ 0.80")
+    assert "< 0.5" not in told.out.partition("; < 0.5: below")[0]
+    assert "│ < 0.9" in contested("screen", *map("{}.md".format, TEXTS), "--threshold", "0.9").out
     assert contested("screen", "guide.md", "menu.md").code == 0
 
 
@@ -92,6 +94,7 @@ def test_the_exit_code_says_whether_any_contradict(contested: Contested) -> None
         (["guide.md", "--data", "records.jsonl"], "name either documents, or a file of records"),
         (["guide.md"], "name two or more"),
         (["guide.md", "absent.md"], "absent.md"),
+        (["records.jsonl"], "records.jsonl holds records; write --data records.jsonl"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(

@@ -308,7 +308,7 @@ def test_configurations_are_read_as_vllm_reads_them(
             ('device = "cpu"', 'divice = "cpu"'),
             "divice: unknown key; take it out, or see the keys in docs/serving.md (and 1 more)",
         ),
-        (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
+        (("4096", '"long"'), "engines.small.max_model_len: it must be a whole number"),
         (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
         (("[engines.small]", "[engines.small"), "not TOML"),
         (("max_model_len = 4096", "gpu_memory_gib = 20"), 'is required with device = "cuda"'),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from commands import Contested, at, results, table, write
 from scripted import Scripted, sentences
+from tagging import ScriptedTagger, offer
 
 from pipelines.cli import run_all
 from pipelines.main_job import Stage
@@ -77,6 +78,15 @@ def test_the_packaged_model_is_no_judge(command: str, remedy: str, contested: Co
     assert remedy in contested.refused(*command.split())
     if command.startswith("run"):
         contested.done(*command.split(), "--anyway", "--dry-run")
+
+
+@pytest.mark.parametrize("support", [0.0, 1.0])
+def test_responses_without_evidence_are_counted_below_the_scores(
+    support: float, contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch, ScriptedTagger(lambda _: (support, 0.0, 1.0 - support)))
+    shown = contested.done(*RUN.split(), "--out", "out").out
+    assert ("2 of 2 responses: no document takes a side" in shown) == (support == 0)
 
 
 def test_verdicts_that_the_model_did_not_want_end_a_run_with_an_error(

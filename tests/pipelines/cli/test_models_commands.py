@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from commands import Contested
+from tiny_encoders import change, cross_encoder
 from tiny_project import write_model
 
+from nli.folder import folder_digest
 from serving import models
 
 
@@ -25,3 +27,14 @@ def test_add_and_list(contested: Contested, tmp_path: Path) -> None:
     contested.done(*again, "--replace")
     folder.rename(folder.with_name("elsewhere"))
     assert "folder is gone" in contested.done("models", "list", *where).out
+
+
+def test_a_tagger_has_the_digest_that_runs_show_and_is_not_offered_as_a_writer(
+    contested: Contested, tmp_path: Path
+) -> None:
+    home, folder = tmp_path / "models", cross_encoder(tmp_path / "source")
+    change(folder / "calibration.json", fitted_on="its own pairs")
+    added = contested.done("models", "add", folder, "--name", "labels", "--models-dir", home).out
+    assert f"digest {folder_digest(folder)[:12]}\n" in added
+    asked = ("debate", "When?", "--documents", "samples/bridge/documents", "--model", "x")
+    contested.refused(*asked, "--models-dir", home, says=["(registered: none yet)"])

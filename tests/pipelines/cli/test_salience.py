@@ -115,7 +115,7 @@ def test_a_server_that_cannot_tell_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["check-npov", "broken.json"], "broken.json: pro: Field required"),
+        (["check-npov", "broken.json"], "broken.json: pro: it is missing"),
         (["check-npov", *OPTIONS], "--response is missing"),
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),

@@ -69,7 +69,8 @@ def test_the_headline_has_the_strongest_baseline_of_its_group(
 
 def test_few_examples_have_no_score() -> None:
     made = headline([F1], table(("a", "ours", estimate(0.5, 4))), NOUN)
-    assert made == {"found": "4 claims: too few for a score; read the examples.", "examples": 4}
+    few = "Figures rest on 4 claims: too few for a score; read the examples."
+    assert made == {"found": few, "examples": 4}
     both = table(("a", "ours", estimate(0.5, 4)), ("b", "ours", estimate(0.25, 5)))
     made = headline([F1], both, NOUN)
     assert made["found"].startswith("F1: ours 0.25")

@@ -101,12 +101,12 @@ def test_what_has_nothing_to_check_is_refused(
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({}, "question: Field required"),
+        ({}, "question: it is missing"),
         (FAITHFUL | {"pro": []}, "pro: "),
         (FAITHFUL | {"con": ["  "]}, r"con\.0: "),
-        (FAITHFUL | {"answer": "x"}, "answer: Extra inputs"),
-        (FAITHFUL | {"response": 3}, "response: Input should be a valid string"),
-        ([], "Input should be"),
+        (FAITHFUL | {"answer": "x"}, "answer: there is no such field"),
+        (FAITHFUL | {"response": 3}, "response: it must be a text"),
+        ([], "it must be an object"),
     ],
 )
 def test_a_wrong_example_is_one_line(value: object, problem: str) -> None:

@@ -80,6 +80,12 @@ def test_a_terminal_too_narrow_for_a_table_has_its_rows_as_columns(width: int, h
     assert "0.42 [0.31, 0.53]" in written.getvalue()
 
 
+def test_a_narrow_terminal_breaks_between_words() -> None:
+    written = io.StringIO()
+    show(small(*[("conflicting claims", HALF, 20)] * 9), Console(file=written, width=30))
+    assert {"conflicting", "claims", "[0.31,", "Score"} <= {*written.getvalue().split()}
+
+
 def test_csv_has_ends_in_columns_of_their_own_and_empty_fields_for_nothing() -> None:
     table = small(("x", HALF, 3), ("y", None, None), ("z", Estimate(0.5, None, None, 1), 0))
     assert list(csv.reader(io.StringIO(csv_text(table)))) == [

@@ -72,6 +72,17 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_made_for_nothing_is_removed(tmp_path: Path) -> None:
+    for name, written in (("refused", ()), ("begun", ("run.json",)), ("mine", ())):
+        path = tmp_path / name
+        if name == "mine":
+            path.mkdir()
+        with RunFolder(path).locked():
+            for file in written:
+                (path / file).touch()
+    assert {path.name for path in tmp_path.iterdir()} == {"begun", "mine"}
+
+
 def test_results_are_read_back_settled_and_mended(tmp_path: Path) -> None:
     log = ResultLog(tmp_path / "p.jsonl", Outcome)
     assert log.read() == {}

@@ -86,7 +86,7 @@ def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [
-        ({"response": " "}, 422, "score.response: String should have at least 1 character"),
+        ({"response": " "}, 422, "score.response: it is empty"),
         ({"documents": []}, 422, "score.documents: "),
         ({"documents": [GUIDE, GUIDE]}, 422, "two documents are called 'guide'; rename one"),
         ({"documents": [GUIDE | {"text": ""}]}, 422, "score.documents.0.text: "),
@@ -97,9 +97,9 @@ def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -
             "5 documents exceed the limit, 4; give fewer",
         ),
         ({"response": "a" * 20_001}, 413, "characters of text exceed the limit, 20,000; give less"),
-        ({"judge": "me"}, 422, "score.judge: Input should be 'model', 'tagger'"),
+        ({"judge": "me"}, 422, "score.judge: it must be 'model', 'tagger'"),
         ({"task": "none"}, 422, "does not match any of the expected tags"),
-        ({"evil": 1}, 422, "score.evil: Extra inputs are not permitted"),
+        ({"evil": 1}, 422, "score.evil: there is no such field"),
         ({"judge": "model"}, 422, "is too weak to judge, or to split texts into claims"),
     ],
 )
