@@ -365,7 +365,7 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
         InputError: The folder is not a tagger's, or the name is not registered.
         ServingError: No GPU has room for the tagger.
     """
-    from pipelines.judge.tagger import SHIPPED, shipped_tagger, tagger_folder
+    from pipelines.judge.tagger import LARGE, SHIPPED, shipped_tagger, tagger_folder
     from serving import models
 
     name = name or where.profile.roles.tagger
