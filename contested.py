@@ -400,7 +400,7 @@ def _asked(kind: "type[AskedT]", given: Mapping[str, Any]) -> "AskedT":
         raise InputError(f"{first['loc'][0]}: {in_our_words(first['msg'])}") from error
 
 
-_OPTION: Final = re.compile(r"(?:contested |scripts/)[^;,)]*|--([a-z][a-z-]*)")
+_OPTION: Final = re.compile(r"(?:contested |scripts/)[^;,)]*|(?<![\w-])--([a-z][a-z-]*)")
 """A command to type, which stays as it is, or an option."""
 
 

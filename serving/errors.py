@@ -6,7 +6,6 @@ import sys
 _OURS = {"serving", "nli", "salience", "pipelines"}
 
 _WORDS = (
-    ("Value error, ", ""),
     ("Extra inputs are not permitted", "there is no such field"),
     ("Field required", "it is missing"),
     (r"\w+ should have at least 1 (character|item)\b.*", "it is empty"),
@@ -14,6 +13,8 @@ _WORDS = (
     ("a valid string", "a text"),
     ("a valid (list|tuple|array)", "a list"),
     (r"a valid (dictionary|object)( or instance of \w+)?", "an object"),
+    (" after validation.*", ""),
+    ("a valid boolean.*", "true or false"),
     ("a valid integer.*", "a whole number"),
     ("a valid number.*", "a number"),
     ("greater than or equal to", "at least"),
@@ -35,7 +36,9 @@ class RequestError(ServingError):
 
 
 def in_our_words(message: str) -> str:
-    """An error of pydantic's for people who do not program."""
+    """An error of pydantic's for people who do not program; one of ours as it is."""
+    if "Value error, " in message:
+        return message.replace("Value error, ", "")
     for theirs, ours in _WORDS:
         message = re.sub(theirs, ours, message)
     return message

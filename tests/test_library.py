@@ -100,7 +100,9 @@ def test_a_text_is_no_list_and_a_misspelt_argument_is_refused() -> None:
 def test_errors_name_arguments_but_keep_commands() -> None:
     with pytest.raises(library.Error, match=r"^`model` has no effect with `judge` tagger"):
         library.ask(CLAIM, DOCUMENTS, judge="tagger", model="m")
-    with pytest.raises(library.Error, match=r"with scripts/fetch_models\.sh --tagger NAME, or"):
+    with pytest.raises(
+        library.Error, match=r"with scripts/fetch_models\.sh --tagger contested-nli-large, or"
+    ):
         library.ask(CLAIM, DOCUMENTS, tagger="m")
 
 

@@ -114,10 +114,12 @@ def known_fields(
     names = names_given(given, model, called)
     other = {name: value for name, value in given.items() if name not in names.values()}
     # Other tools' names count only for what is lacking: the rest may hold names much like them.
-    lacking = (name for name, ours in called.items() if ours not in names)
-    known = [*model.model_fields, *lacking]
+    lacking = [name for name, ours in called.items() if ours not in names]
     for name in other:
-        if name not in called and (meant := get_close_matches(name, known, 1, 0.8)):
+        if name in called:
+            continue
+        near = get_close_matches(name, model.model_fields, 1, 0.8)
+        if meant := near or get_close_matches(name, lacking, 1, 0.92):  # "inputs" is another word
             raise ValueError(f"there is no field '{name}' (did you mean '{meant[0]}'?)")
     return {ours: given[name] for ours, name in names.items()}, other
 

@@ -380,10 +380,10 @@ def tagger_named(name: str | None, where: "Source") -> "TaggerFolder":
     else:
         known = [model.name for model in models.registered(where.models_dir) if model.classifies]
         near = get_close_matches(name, [SHIPPED, LARGE, *known], n=1)
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        hint = f" (did you mean '{near[0]}'?)" if near and near != [name] else ""
         raise InputError(
             f"tagger '{name}' not found{hint}: it is neither a folder nor registered; fetch one "
-            "with scripts/fetch_models.sh --tagger NAME, or name a folder"
+            f"with scripts/fetch_models.sh --tagger {LARGE}, or name a folder"
         )
     device = device_of("tagger", where)
     return folder if device is None else replace(folder, device=device)

@@ -11,7 +11,7 @@ import json
 import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -107,8 +107,9 @@ class RunFolder:
                 yield
             finally:
                 if fresh and [file.name for file in self.path.glob("*")] == [".lock"]:
-                    (self.path / ".lock").unlink()
-                    self.path.rmdir()
+                    with suppress(OSError):  # another run has just begun there
+                        (self.path / ".lock").unlink()
+                        self.path.rmdir()
 
     def refuse_links(self) -> None:
         """Raise InputError if a file or folder of the run is a link."""

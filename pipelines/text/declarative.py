@@ -16,12 +16,18 @@ _LISTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_
 _PAST = dict.fromkeys(_LISTS["regular"].split(), "") | dict(
     pair.split() for pair in _LISTS["irregular"].split(",")
 )
+_IRREGULAR = frozenset(_PAST.values()) - {""}
 _WORDS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 
 
 def is_verb(word: str) -> bool:
     """Whether a word is the base form of a known verb."""
     return word in _PAST
+
+
+def is_past(word: str) -> bool:
+    """Whether a word is an irregular past: "came", "rose"."""
+    return word in _IRREGULAR
 
 
 def past(verb: str) -> str:

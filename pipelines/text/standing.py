@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pipelines.text.declarative import be_split, declarative, is_verb, verb_split
-from pipelines.text.views import SAYS, finite
+from pipelines.text.declarative import PREPOSITIONS, be_split, declarative, is_verb, verb_split
+from pipelines.text.views import NUMBER, SAYS, finite
 from pipelines.text.words import FUNCTION_WORDS, content_words
 
 MOST_WORDS = 8
@@ -20,15 +20,15 @@ MOST_WORDS = 8
 MOST_BARE = 4
 """Most words of a bare answer other than yes and no."""
 
+_DOES = r"\w+ (?:is|are|was|were|did|does|do|has|have|had|can|will)"
 _YES_NO = re.compile(
-    r"(yes|no)\b(?:, \w+ (?:is|are|was|were|did|does|do|has|have|had|can|will)(?:n['’]t| not)?)?"
-    r"[.!]?",
-    re.IGNORECASE,
+    rf"(?:(?P<yes>yes)(?:, {_DOES})?|no(?:, {_DOES}(?:n['’]t| not))?)[.!]?", re.IGNORECASE
 )
-_NUMBER = re.compile(r"[$€£]?\d[\d.,]*%?")
-_PLAIN = FUNCTION_WORDS | {"yes"}
-"""Words without a capital inside a sentence."""
+_AMOUNT = re.compile(NUMBER)
+_LOWERED = frozenset((*PREPOSITIONS.split("|"), "the", "a", "an", "before", "during", "since"))
+"""Words that have no capital inside a sentence, even if an answer begins with one."""
 _PRONOUN = re.compile(r"(It|He|She|They|Its|His|Her|Their) (?=\w)")
+_PRONOUNS = {"It", "He", "She", "They", "We", "I"}
 # "It is disputed whether", "it takes", "it was in 1932 that": "it" refers to nothing.
 _EXPLETIVE = re.compile(
     r"It (?:depends|takes|took|rain\w*|snow\w*"
@@ -79,17 +79,27 @@ def answered(sentences: Sequence[str], question: str | None) -> list[str]:
     polarity = _YES_NO.fullmatch(first)
     if not polarity and (rest or not _is_bare(first)):
         return [first, *rest]
-    start, *more = (polarity[1] if polarity else first.rstrip(".!")).split(" ", 1)
-    answer = " ".join([start.lower() if start.lower() in _PLAIN else start, *more])
-    return [declarative(question, answer), *rest] if question else rest
+    if not question:
+        return rest
+    if polarity:
+        return [declarative(question, "yes" if polarity["yes"] else "no"), *rest]
+    start, *more = first.rstrip(".!").split(" ", 1)
+    answer = " ".join([start.lower() if more and start.lower() in _LOWERED else start, *more])
+    claim = declarative(question, answer)
+    return [claim[:1].upper() + claim[1:]]
 
 
 def _is_bare(sentence: str) -> bool:
-    """Whether a text is a name, or has a number, and has no verb as far as the rules know."""
+    """Whether a text is a name, or a number with only names and small words before it."""
     words = sentence.rstrip(".!").split()
-    verb = any(finite(word, before) or is_verb(word) for before, word in pairwise(words))
-    number = any(_NUMBER.fullmatch(word) for word in words) and not re.search(r"[|=:]", sentence)
-    return len(words) <= MOST_BARE and not verb and (number or _is_name(sentence))
+    if len(words) > MOST_BARE or words[0] in _PRONOUNS:
+        return False
+    if any(finite(word, before) or is_verb(word) for before, word in pairwise(words)):
+        return False
+    place = next((n for n, word in enumerate(words) if _AMOUNT.fullmatch(word)), None)
+    if place is None:
+        return _is_name(sentence)
+    return all(word.lower() in FUNCTION_WORDS or word[:1].isupper() for word in words[:place])
 
 
 def standing(sentences: Sequence[str], question: str | None = None) -> list[str]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from nli.sentences import sentences
 from pipelines.text.days import MONTH
-from pipelines.text.declarative import PREPOSITIONS, is_verb, past, third_person
+from pipelines.text.declarative import PREPOSITIONS, is_past, is_verb, past, third_person
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 """Most sentences and characters of a claim with several views."""
@@ -25,7 +25,7 @@ _SAYS = (
     r"contends?|contended|estimates?|estimated|puts? it|has it)"
 )
 SAYS = rf"(?:{_SAYS}|finds?|found|holds?|held|maintains?|maintained|shows?|showed)"
-"""Verbs that report; the last ones only before "that" ("Finland holds the record")."""
+"""Verbs that report; the last ones surely only before "that": "Finland holds the record"."""
 _LINKS = r"but|yet|while|whereas|although|though|however|by contrast|in contrast|instead"
 _SEPARATOR = re.compile(
     rf"\s*;\s+|\s+[-–—]\s+|(?P<weak>:\s+|,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
@@ -66,31 +66,38 @@ _REJECTED = re.compile(
 )
 # "Opinion on the kettle is divided": what follows is reported.
 _UNSETTLED = re.compile(
-    r"\b(?:unclear|uncertain|unknown|disputed|debated|divided|contested|differ|disagree|vary|clash)\b",
+    r"\b(?:unclear|uncertain|unknown|disputed|debated|divided|contested|differ(?:s|ed)?|"
+    r"disagree[sd]?|var(?:y|ies|ied)|diverge[sd]?|clash(?:es|ed)?)\b",
     re.IGNORECASE,
 )
+_PREFACE = re.compile(rf"\A[^.:;]*{_UNSETTLED.pattern}[^.:;]*:\s+", re.IGNORECASE)
 _FRAGMENT = re.compile(rf"(?:\S*\d\S*\s+)?(?:{PREPOSITIONS})\s(?!.*,)|it to ", re.IGNORECASE)
-_NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
+NUMBER = r"[$€£]?\d(?:[\d.,]*\d)?%?"
 _IN_WORDS = (
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|"
     r"nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)\b"
 )
 _MONTH = rf"(?:(?:{MONTH})\s+)?"
 _ABOUT = (
-    r"(?:(?:only|just|about|around|nearly|almost|some|over|under|roughly|at (?:least|most)|"
+    r"(?:(?:only|just|about|around|nearly|almost|some|roughly|at (?:least|most)|"
     r"(?:more|fewer|less) than)\s+)?"
 )
 # ", the study says 1936", ". Another puts it at 1936"
 _ELLIPSIS = re.compile(
-    rf"(?P<said>.*?)[.,;]?\s+\(?(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?"
-    rf"(?:{SAYS}|gives?|gave|names?|named|lists?|listed|counts?|counted|speaks? of|spoke of)"
+    rf"(?P<said>.*?)(?:[.,;]|\s+[-–—]|(?=\s+(?:\(|(?:{_LINKS})\b)))\s+\(?"
+    rf"(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?"
+    rf"(?:{_SAYS}|finds?|found|shows?|showed|gives?|gave|names?|named|lists?|listed|counts?|"
+    r"counted|speaks? of|spoke of)"
     r"(?:\s+that)?(?:\s+(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at))?"
-    rf"\s+(?P<value>{_ABOUT}(?:{_MONTH}{_NUMBER}|{_IN_WORDS}))"
+    rf"\s+(?P<value>{_ABOUT}(?:{_MONTH}{NUMBER}|{_IN_WORDS}))"
     r"(?:\s+(?:do|does|did|is|are|was|were|instead))?\W*",
     re.IGNORECASE | re.DOTALL,
 )
 _OR = r"(?:\s*\([^()]*\))?,?\s+or\s+(?:(?:in|on|at|about|around|perhaps|possibly)\s+)*"
-_ALTERNATIVES = re.compile(rf"({_MONTH}{_NUMBER}){_OR}({_MONTH}{_NUMBER})(?:\s*\([^()]*\))?")
+_ALTERNATIVES = re.compile(
+    rf"(?<![\d:/-])(?<!to )({_MONTH}{NUMBER}){_OR}({_MONTH}{NUMBER})(?![\d:/-]|\s+to\b)"
+    r"(?:\s*\([^()]*\))?"
+)
 _AUXILIARY = re.compile(
     r"is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do"
 )
@@ -104,15 +111,16 @@ def views(claim: str) -> list[str]:
     completes it: "it opened in 1932, another says 1936" and "it opened in 1932 or 1936" are two
     views.
     """
+    whole, claim = claim, _PREFACE.sub("", claim, count=1)
     spans = sentences(claim) if len(claim) <= MOST_CHARACTERS else []
     if not 0 < len(spans) <= MOST_SENTENCES or _REJECTED.search(claim):
-        return [claim]
+        return [whole]
     if completed := _completed(claim):
         return completed
     parts = [part for span in spans for part in _divided(claim[slice(*span)])]
     reported = [view for part in parts if (view := _bare(part))]
     reported = [view for view in reported if not _UNSETTLED.search(view)]
-    return reported if len(reported) > 1 and not any(map(_is_fragment, reported)) else [claim]
+    return reported if len(reported) > 1 and not any(map(_is_fragment, reported)) else [whole]
 
 
 def _completed(claim: str) -> list[str] | None:
@@ -124,13 +132,14 @@ def _completed(claim: str) -> list[str] | None:
     if not ellipsis:
         return None
     reported = views(ellipsis["said"])
-    kind = _MONTH + _NUMBER if re.search(r"\d", ellipsis["value"]) else rf"\b{_IN_WORDS}"
+    kind = _MONTH + NUMBER if re.search(r"\d", ellipsis["value"]) else rf"\b{_IN_WORDS}"
     numbers = list(re.finditer(_ABOUT + kind, reported[-1], re.IGNORECASE))
-    if len(numbers) != 1:
+    if len(numbers) != 1 or _UNSETTLED.search(_bare(reported[-1])):
         return None
     start, end = numbers[0].span()
-    first = [_bare(view) for view in reported]
-    return [*first, _bare(reported[-1][:start] + ellipsis["value"] + reported[-1][end:])]
+    last = reported[-1][:start] + ellipsis["value"] + reported[-1][end:]
+    completed = [_bare(view) for view in (*reported, last)]
+    return completed if all(map(_is_long, completed)) else None
 
 
 def _divided(sentence: str) -> list[str]:
@@ -151,8 +160,12 @@ def _is_long(text: str) -> bool:
 
 def _is_fragment(text: str) -> bool:
     """Whether a text is too short for a statement, or lacks a subject: "5.5% on the label"."""
-    first = text.split(maxsplit=1)[0]
-    return not _is_long(text) or finite(first, "") or bool(_FRAGMENT.match(text))
+    if not _is_long(text):
+        return True
+    first, second, *_ = words = text.split()
+    verbs = [word for before, word in pairwise(words) if finite(word, before) or is_past(word)]
+    plural = first.endswith("s") and (is_verb(second) or second in verbs[:1])
+    return (finite(first, "") and not plural) or bool(_FRAGMENT.match(text) and not verbs)
 
 
 def _bare(part: str) -> str:
