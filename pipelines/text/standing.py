@@ -92,8 +92,8 @@ def answered(sentences: Sequence[str], question: str | None) -> list[str]:
 def _is_bare(sentence: str) -> bool:
     """Whether a text is a name, or a number with only names and small words before it."""
     words = sentence.rstrip(".!").split()
-    if not 0 < len(words) <= MOST_BARE or words[0] in _PRONOUNS:
-        return False
+    if not 0 < len(words) <= MOST_BARE or words[0] in _PRONOUNS or re.search("[|=]", sentence):
+        return False  # long, short for another sentence, or a row of a table
     if any(finite(word, before) or is_verb(word) for before, word in pairwise(words)):
         return False
     place = next((n for n, word in enumerate(words) if _AMOUNT.fullmatch(word)), None)
