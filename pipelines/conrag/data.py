@@ -1,16 +1,18 @@
 """Data sets: released files as claims with passages, gold stances and gold evidence."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from pydantic import BaseModel, Field
+
 from nli.sentences import Span, sentences
 from pipelines.conrag.evidence import SIDES, STANCE_OF, Stance
 from pipelines.conrag.generation import MOST, Form
-from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
 from pipelines.conrag.settings import DatasetName
 from pipelines.data import alce, fever, fool_me_twice, ragtruth, scifact
 from pipelines.data.alce import Question
@@ -31,6 +33,23 @@ from pipelines.text.declarative import as_claim
 
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
 STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
+
+_TOKEN = re.compile(r"\S+")
+
+
+class ResponseSentence(BaseModel, frozen=True):
+    """The position of a claim that is a sentence of a response.
+
+    Attributes:
+        source: Id of the response's source. Responses to the same source are not independent.
+        tokens: Number of the sentence's tokens.
+        hallucinated: Number of tokens that people marked.
+    """
+
+    response: str
+    source: str
+    tokens: int = Field(ge=0)
+    hallucinated: int = Field(ge=0)
 
 
 @dataclass(frozen=True)
@@ -307,6 +326,18 @@ def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Que
             ),
             split=response.split,
         )
+
+
+def tokens(text: str, within: Span) -> tuple[Span, ...]:
+    """The tokens of a part of a text: words between white space, with their punctuation."""
+    return tuple(Span(*match.span()) for match in _TOKEN.finditer(text, *within))
+
+
+def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
+    """Number of parts of a text with a character in one of the marks, which may overlap."""
+    return sum(
+        any(part.start < mark.end and mark.start < part.end for mark in marks) for part in parts
+    )
 
 
 def _source_passages(source: Source) -> tuple[Document, ...]:

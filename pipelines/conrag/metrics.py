@@ -3,20 +3,23 @@
 Figures are over answered claims, and None if there is nothing to count.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
 from pipelines.conrag.answer import Outcome, Statement
+from pipelines.conrag.data import ResponseSentence
 from pipelines.conrag.evidence import SIDES, Stance
-from pipelines.conrag.hallucination import CheckedSentence
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.result import AnswerWorth, ClaimResult
 from pipelines.experiment.metric import Metric, Values, of_each
 from pipelines.judge.judgement import Relation
 from pipelines.metrics.alce import CitationCounts, citation_counts, list_f1
 from pipelines.metrics.estimate import Estimate, mean, proportion, share
-from pipelines.metrics.rates import evidence_f1, macro_f1
+from pipelines.metrics.ranks import roc_auc
+from pipelines.metrics.rates import clustered_f1, evidence_f1, macro_f1
 
 OURS = "ConRAG"
 ORACLE = "Oracle"
@@ -134,22 +137,6 @@ def generated(results: Sequence[ClaimResult]) -> bool:
 def shown_methods(results: Sequence[ClaimResult]) -> list[str]:
     """The methods of Table IV, without Oracle if no passage has a label for it to use."""
     return [method for method in METHODS if method != ORACLE or labelled(results)]
-
-
-def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
-    """The sentences of responses with a method's verdicts; Oracle's are the annotators'.
-
-    Sentences with an unreadable verdict are left out.
-    """
-    sentences = []
-    for result in results:
-        outcome = result.outcomes[method]
-        if result.response is not None and result.stance is not None and not outcome.undecided:
-            stance, support = outcome.stance, outcome.support
-            if method == ORACLE:
-                stance, support = result.stance, float(result.stance is Stance.SUPPORT)
-            sentences.append(CheckedSentence(result.response, result.stance, stance, support))
-    return sentences
 
 
 def in_bin(results: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
@@ -286,6 +273,95 @@ def leakage(results: Sequence[ClaimResult], method: str) -> Estimate | None:
     ]
     counts = [citation_leakage(result.outcomes[method], result.tags) for result in tagged]
     return proportion(sum(leaks for leaks, _ in counts), sum(total for _, total in counts))
+
+
+# Hallucinations in responses: each sentence is a claim that is checked against the passages of the
+# response's source. A method flags it unless its stance is support; flags are compared with the
+# spans that people marked (Tables II and VI, on RAGTruth).
+
+
+@dataclass(frozen=True)
+class CheckedSentence:
+    """A sentence of a response, with a method's verdict.
+
+    Attributes:
+        gold: By the marks: supported without a mark, refuted if a mark contradicts the source,
+            otherwise not enough information.
+        support: How strongly the method holds it to be supported, in [0, 1].
+    """
+
+    sentence: ResponseSentence
+    gold: Stance
+    stance: Stance
+    support: float
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the method calls the sentence hallucinated, as a whole."""
+        return self.stance is not Stance.SUPPORT
+
+
+def checked(results: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
+    """The sentences of responses with a method's verdicts; Oracle's are the annotators'.
+
+    Sentences with an unreadable verdict are left out.
+    """
+    sentences = []
+    for result in results:
+        outcome = result.outcomes[method]
+        if result.response is not None and result.stance is not None and not outcome.undecided:
+            stance, support = outcome.stance, outcome.support
+            if method == ORACLE:
+                stance, support = result.stance, float(result.stance is Stance.SUPPORT)
+            sentences.append(CheckedSentence(result.response, result.stance, stance, support))
+    return sentences
+
+
+def token_f1(checked: Sequence[CheckedSentence]) -> Estimate | None:
+    """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
+
+    All tokens of a flagged sentence are flagged. F1 is taken over the tokens of all responses
+    (micro-average), since most responses have no hallucinated token, and so no F1.
+
+    The 95 % interval is a percentile bootstrap over sources, seed 0, skipping resamples without an
+    F1. At 0 and 1, where its width would be 0, and for a single source, the interval is missing.
+
+    Observations are tokens; None if no token is flagged or marked.
+    """
+    marked: list[bool] = []
+    flagged: list[bool] = []
+    sources: list[str] = []
+    for check in checked:
+        where = check.sentence
+        marked += [True] * where.hallucinated + [False] * (where.tokens - where.hallucinated)
+        flagged += [check.flagged] * where.tokens
+        sources += [where.source] * where.tokens
+    estimate = clustered_f1(marked, flagged, sources)
+    if estimate is None or estimate.value not in (0, 1):
+        return estimate
+    return Estimate(estimate.value, None, None, estimate.n)
+
+
+def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
+    """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
+
+    The paper does not say what its passages are; here they are whole responses. A sentence scores
+    1 - support, a response as its worst sentence. A response is hallucinated if one of its
+    sentences has a mark. The interval is clustered by source.
+
+    Observations are responses; None if all or no responses are hallucinated.
+    """
+    responses: dict[str, list[CheckedSentence]] = defaultdict(list)
+    for check in checked:
+        responses[check.sentence.response].append(check)
+    return roc_auc(
+        [max(1 - sentence.support for sentence in sentences) for sentences in responses.values()],
+        [
+            any(sentence.gold is not Stance.SUPPORT for sentence in sentences)
+            for sentences in responses.values()
+        ],
+        [sentences[0].sentence.source for sentences in responses.values()],
+    )
 
 
 # Readable answers, claim by claim

@@ -5,9 +5,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, field_serializer
 
 from pipelines.conrag.answer import Outcome
-from pipelines.conrag.data import Query
+from pipelines.conrag.data import Query, ResponseSentence
 from pipelines.conrag.evidence import Stance, TaggedPassage
-from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.judge.judgement import Relation, Truncation
 from pipelines.metrics.alce import CitationCounts
 

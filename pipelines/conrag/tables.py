@@ -10,7 +10,6 @@ from pipelines.conrag import metrics, paper
 from pipelines.conrag.answer import Outcome
 from pipelines.conrag.answer_worth import judge_told
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.hallucination import CheckedSentence, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.metrics import EVIDENCE, LISTS, METRICS, OURS, RECALL, STANCE, Results
 from pipelines.conrag.mistakes import error_table
@@ -67,7 +66,7 @@ class Line(NamedTuple):
         return metrics.citations(self.results, self.method)
 
     @property
-    def checked(self) -> list[CheckedSentence]:
+    def checked(self) -> list[metrics.CheckedSentence]:
         """Sentences of responses, with the method's verdicts."""
         return metrics.checked(self.results, self.method)
 
@@ -277,8 +276,8 @@ def hallucinations(results: Results) -> Table:
         caption="Every sentence is checked against the source of the response.",
         columns=[
             *(DATA, METHOD, HERE),
-            Measure("token_f1", "Token F1", lambda line: token_f1(line.checked)),
-            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(line.checked)),
+            Measure("token_f1", "Token F1", lambda line: metrics.token_f1(line.checked)),
+            Measure("passage_auc", "Passage AUC", lambda line: metrics.passage_auc(line.checked)),
             *RATES,
             Column("sentences", "Sentences", lambda line: len(line.checked)),
             Column("responses", "Responses", responses),

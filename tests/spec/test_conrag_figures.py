@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.conrag.data import ResponseSentence
 from pipelines.conrag.evidence import Stance, TaggedPassage
-from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.mistakes import category, error_table, telling_sentence
 from pipelines.conrag.result import ClaimResult

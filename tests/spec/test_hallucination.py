@@ -6,16 +6,9 @@ from pathlib import Path
 import pytest
 
 from nli.sentences import Span
-from pipelines.conrag.data import Query, from_ragtruth
+from pipelines.conrag.data import Query, ResponseSentence, from_ragtruth, tokens, touched
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.hallucination import (
-    CheckedSentence,
-    ResponseSentence,
-    passage_auc,
-    token_f1,
-    tokens,
-    touched,
-)
+from pipelines.conrag.metrics import CheckedSentence, passage_auc, token_f1
 from pipelines.data import ragtruth
 from pipelines.data.ragtruth import Source
 from pipelines.metrics.estimate import Estimate

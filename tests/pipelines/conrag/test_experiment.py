@@ -11,10 +11,9 @@ from known_labels import KnownLabels
 from pages import published
 
 from pipelines.conrag import data as datasets
-from pipelines.conrag.data import Query
+from pipelines.conrag.data import Query, ResponseSentence
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import EXPERIMENT, in_claims
-from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings, Scope

@@ -7,6 +7,7 @@ import pytest
 from releases import lines
 
 from pipelines.conrag.data import (
+    ResponseSentence,
     fever_passages,
     from_fever,
     from_fool_me_twice,
@@ -16,7 +17,6 @@ from pipelines.conrag.data import (
 )
 from pipelines.conrag.evidence import Stance
 from pipelines.conrag.experiment import in_claims
-from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.data import fever, fool_me_twice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document

@@ -11,9 +11,8 @@ from scripted import Reply, fenced_text, prompt_of, schema_of
 from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag import metrics
-from pipelines.conrag.data import GoldAnswer, Query
+from pipelines.conrag.data import GoldAnswer, Query, ResponseSentence
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
