@@ -31,22 +31,8 @@ Truth = Mapping[str, Relation]
 """Passage id -> its gold relation to the claim, if known."""
 
 
-class Contradictions(NamedTuple):
-    """Statements of an answer against its packet.
-
-    Attributes:
-        statements: Number of statements that take a side.
-        contradicting: Number of these that contradict the packet.
-        undisclosed: Number of these where the answer hides the contradiction.
-    """
-
-    statements: int
-    contradicting: int
-    undisclosed: int
-
-
-def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
-    """Count the statements that contradict the evidence packet (ConRAG, section 3, metrics).
+def worth_by_labels(outcome: Outcome, truth: Truth) -> AnswerWorth:
+    """The quality of an answer, by the labels of its passages (ConRAG, section 3, metrics).
 
     A statement that takes a side contradicts the packet if a passage of the packet really takes the
     other side, whatever else the answer says.
@@ -63,10 +49,12 @@ def contradictions(outcome: Outcome, truth: Truth) -> Contradictions:
         )
         hidden[side] = against[side].difference(*(said.cites for said in telling))
     taken = [said.side for said in outcome.statements if said.side is not None]
-    return Contradictions(
-        len(taken),
-        sum(bool(against[side]) for side in taken),
-        sum(bool(hidden[side]) for side in taken),
+    return AnswerWorth(
+        citations=citation_worth(outcome, truth),
+        statements=len(taken),
+        contradicting=sum(bool(hidden[side]) for side in taken),
+        contradicting_strict=sum(bool(against[side]) for side in taken),
+        recall=None,
     )
 
 
@@ -186,15 +174,7 @@ def worth(result: ClaimResult, method: str) -> AnswerWorth:
     """The quality of an answer, by the judge that read it, or else by the data's labels."""
     if result.judged is not None:
         return result.judged.worth[method]
-    outcome = result.outcomes[method]
-    counted = contradictions(outcome, result.truth)
-    return AnswerWorth(
-        citations=citation_worth(outcome, result.truth),
-        statements=counted.statements,
-        contradicting=counted.undisclosed,
-        contradicting_strict=counted.contradicting,
-        recall=None,
-    )
+    return worth_by_labels(result.outcomes[method], result.truth)
 
 
 def _contradicting(answer: AnswerWorth, *, undisclosed: bool) -> int:

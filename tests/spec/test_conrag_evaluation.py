@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.conrag.answer import Outcome, Statement
 from pipelines.conrag.evidence import Stance
-from pipelines.conrag.metrics import citation_leakage, citation_worth, contradictions
+from pipelines.conrag.metrics import citation_leakage, citation_worth, worth_by_labels
 from pipelines.judge.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741
@@ -45,7 +45,8 @@ CONTRADICTING = {
 def test_the_papers_rate_counts_a_contradiction_that_the_answer_discloses(name: str) -> None:
     """Section 3: the proportion of generated statements that contradict the packet."""
     statements, packet, counts = CONTRADICTING[name]
-    assert contradictions(outcome(*statements, packet=packet), TRUTH) == counts
+    worth = worth_by_labels(outcome(*statements, packet=packet), TRUTH)
+    assert (worth.statements, worth.contradicting_strict, worth.contradicting) == counts
 
 
 # statements -> sentences, supported, citations, precise
