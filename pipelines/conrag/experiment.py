@@ -70,30 +70,13 @@ Relevance falls with the rank as in reciprocal rank fusion; scores are ignored.
 """
 
 
-def in_claims(
-    dataset: Dataset,
-    folder: Path,
-    *,
-    method: Method | None,
-    among: Scope,
-    embedder: Embedder | None,
-    on_embedded: Callable[[], object] = lambda: None,
-) -> Search:
+def in_claims(dataset: Dataset, index: Index, method: Method, among: Scope) -> Search:
     """Retrieval for the claims of a data set, from an index of all its passages.
 
     All passages are indexed, whatever part of the data set is evaluated, since they decide BM25's
-    word weights. An index of an earlier run in the folder is opened; it must be of this data set.
-    The method defaults to hybrid with an embedder, else to BM25. A claim without passages (in
-    FEVER, without evidence) is searched among those of all claims.
-
-    Raises:
-        InputError: Passages are missing, or the index cannot be written or read.
+    word weights. A claim without passages (in FEVER, without evidence) is searched among those of
+    all claims.
     """
-    exists = (folder / ABOUT).exists()
-    index = (
-        Index(folder, embedder) if exists else build(dataset.corpus, folder, embedder, on_embedded)
-    )
-    method = method or ("hybrid" if embedder else "bm25")
     positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
 
     def find(query: Query, k: int) -> list[Retrieved]:
@@ -239,17 +222,23 @@ def _refuse_idle(options: ConragOptions) -> None:
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
 ) -> Search:
-    """The index of the claims' passages, created or opened."""
+    """Retrieval from the index of the claims' passages, created or opened.
+
+    The method defaults to hybrid with an embedder, else to BM25.
+
+    Raises:
+        InputError: Passages are missing, or the index cannot be written or read.
+    """
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
+    embedder = Embedder(embedding, device=device) if embedding else None
+    folder = models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}"
     with models.counting("passages", len(claims.corpus)) as counter:
-        return in_claims(
-            claims,
-            models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
-            method=options.method,
-            among=options.among,
-            embedder=Embedder(embedding, device=device) if embedding else None,
-            on_embedded=counter.advance,
-        )
+        if (folder / ABOUT).exists():
+            index = Index(folder, embedder)
+        else:
+            index = build(claims.corpus, folder, embedder, counter.advance)
+    method = options.method or ("hybrid" if embedder else "bm25")
+    return in_claims(claims, index, method, options.among)
 
 
 def _summary(claims: Dataset, count: int, options: ConragOptions) -> str:

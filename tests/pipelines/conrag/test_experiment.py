@@ -21,7 +21,7 @@ from pipelines.data.records import Document
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.judge.judgement import Judgements, Relation
-from pipelines.retrieval.index import Retrieved
+from pipelines.retrieval.index import Retrieved, build
 from pipelines.runs.folder import RunFolder
 
 PASSAGES = {
@@ -117,6 +117,6 @@ def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_pat
     assert len({passage.id for passage in data.corpus}) == 4, "each has its own two"
     counts: dict[Scope, int] = {"own": 1, "all": 2}
     for among, count in counts.items():
-        search = in_claims(data, tmp_path / among, method="bm25", among=among, embedder=None)
+        search = in_claims(data, build(data.corpus, tmp_path / among), "bm25", among)
         found = search.find(data.queries[0], 20)
         assert sum("1932" in one.passage.text for one in found) == count

@@ -23,6 +23,7 @@ from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
 from pipelines.judge.judgement import Relation
+from pipelines.retrieval.index import build
 
 
 def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:
@@ -221,7 +222,7 @@ def test_a_claim_without_evidence_is_searched_for_on_the_pages_of_the_others(
     names = ("id", "claim", "label", "evidence")
     rows = [dict(zip(names, (n, *each), strict=True)) for n, each in enumerate(claims)]
     data = read("fever", lines(tmp_path / "dev.jsonl", *rows), corpus=dump)
-    search = in_claims(data, tmp_path / "index", method="bm25", among="own", embedder=None)
+    search = in_claims(data, build(data.corpus, tmp_path / "index"), "bm25", "own")
     with_evidence, _, without = data.queries
     own = {f"{bridge}:0", f"{bridge}:1"}
     assert without.passages == ()
