@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nli.sentences import sentences
 from pipelines.errors import InputError
 from pipelines.npov.check import Weigh, ablation, argument_map, check
 from pipelines.npov.example import (
@@ -35,7 +36,6 @@ from pipelines.npov.result import (
     WordScore,
     salience_detector,
 )
-from pipelines.npov.rouge import count_errors, length_errors, rouge_errors, side_errors, stem, stems
 from pipelines.npov.similarity import (
     ArgumentTagger,
     BertScore,
@@ -43,15 +43,17 @@ from pipelines.npov.similarity import (
     SentenceEmbeddings,
     Use,
     groundings,
+    rouge_errors,
     uses,
     word_errors,
 )
 from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.retrieval.dense import Embedder
+from pipelines.text.words import stem, stems
 from salience.decoder import Decoder
 from salience.scores import attributions, contributions
 from salience.variants import Aggregation, Measure
-from salience.words import Word
+from salience.words import Word, word_pattern
 
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 
@@ -120,6 +122,34 @@ def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovRe
         return case.result(detectors=scores)
     given, response = word_scores(annotated, words, errors | dict(found.errors or {}))
     return case.result(detectors=scores, given=given, response=response)
+
+
+def length_errors(example: NpovExample) -> ErrorScores:
+    """Longer responses more likely add something, shorter ones more likely omit something.
+
+    Scores are the number of words, of any kind, and its negative.
+    """
+    words = sum(1 for _ in word_pattern().finditer(example.response))
+    return ErrorScores(hallucination=words, coverage=-words)
+
+
+def count_errors(example: NpovExample) -> ErrorScores:
+    """Sentences of the response minus given arguments: above 0 it may add, below 0 leave out.
+
+    A template gives each argument its own sentence; an abbreviation may count as a sentence end.
+    """
+    surplus = len(sentences(example.response)) - len(example.places)
+    return ErrorScores(hallucination=surplus, coverage=-surplus)
+
+
+def side_errors(example: NpovExample) -> ErrorScores:
+    """How many more arguments one side has than the other, as the score of both errors.
+
+    The paper's responses have equally many on both sides (NPOV, footnote 3), so an error put into
+    the given arguments makes the sides unequal.
+    """
+    pro, con = (len(example.arguments(side)) for side in SIDES)
+    return ErrorScores(hallucination=abs(pro - con), coverage=abs(pro - con))
 
 
 def word_scores(

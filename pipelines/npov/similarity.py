@@ -1,11 +1,12 @@
-"""Errors by similarity of words and sentences: BERTScore, embeddings (NPOV, section 3.1), tagger.
+"""Errors by similarity of words and sentences: ROUGE, BERTScore, embeddings (NPOV, 3.1), tagger.
 
 The tagger: a sentence was added if no argument supports it, and an argument left out if no sentence
 supports it. The paper has no such detector; SummaC (Laban et al. 2022, section 3.2) likewise takes
 the maximum over a document's sentences, to check summaries.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, Self
@@ -32,7 +33,47 @@ from pipelines.npov.example import (
 )
 from pipelines.npov.result import ErrorScores
 from pipelines.retrieval.dense import Embedder
+from pipelines.text.words import stems
 from salience.words import content_words
+
+
+def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
+    """Share of a reference's words that a text has, counted with repetition (ROUGE-1 recall).
+
+    Words may be stems. Swapping the two gives ROUGE-1 precision: the share of the text's words that
+    the reference has. It is in [0, 1]; None if the reference has no words.
+    """
+    if not reference:
+        return None
+    shared = Counter(reference) & Counter(text)
+    return shared.total() / len(reference)
+
+
+def rouge_errors(example: NpovExample) -> ErrorScores:
+    """ROUGE-1 between arguments and response (NPOV, section 3.1).
+
+    Words are split at white space and punctuation, stop words are dropped, and the rest are
+    stemmed. The coverage error is 1 - recall of the perspective that is covered less, since both
+    must be covered; None if no perspective has a content word. The hallucination error is 1 -
+    precision; None if the response has no content word.
+    """
+    response = stems(example.response)
+    perspectives = [
+        [word for text in example.arguments(side) for word in stems(text)] for side in SIDES
+    ]
+    recalls = [
+        recall
+        for perspective in perspectives
+        if (recall := rouge1_recall(perspective, response)) is not None
+    ]
+    precision = rouge1_recall(
+        response, [word for perspective in perspectives for word in perspective]
+    )
+    return ErrorScores(
+        coverage=1 - min(recalls) if recalls else None,
+        hallucination=None if precision is None else 1 - precision,
+    )
+
 
 Values = NDArray[np.floating]
 """(arguments, parts): how far a part of the response rests on an argument, or says it."""

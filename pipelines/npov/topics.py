@@ -18,9 +18,8 @@ from pipelines.data import procon
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import AnnotatedExample, Perspectives
-from pipelines.npov.rouge import stems
 from pipelines.npov.settings import SAMPLES
-from pipelines.text.words import words
+from pipelines.text.words import stems, words
 
 Split = Literal["train", "dev", "test"]
 

@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from functools import lru_cache
 from itertools import pairwise
 
 from nli.sentences import Span, sentences
-from salience.words import UNSPACED, word_pattern
+from salience.words import STOP_WORDS, UNSPACED, word_pattern
 
 _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛′ʼʹ`´", "'")
@@ -70,6 +71,20 @@ def words(text: str) -> list[str]:
     """
     tokens: list[str] = word_pattern().findall(_THOUSANDS.sub("", text))
     return [token.lower() if token.isascii() else folded(token) for token in tokens]
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """Stems of a text's content words, in order."""
+    words = (match[0].lower() for match in word_pattern().finditer(text))
+    return tuple(stem(word) for word in words if word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """A word's stem, by Porter's stemmer."""
+    import Stemmer
+
+    return str(Stemmer.Stemmer("porter").stemWord(word.lower()))
 
 
 def terms(text: str) -> list[str]:

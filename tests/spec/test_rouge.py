@@ -3,7 +3,8 @@
 import pytest
 
 from pipelines.npov.example import NpovExample
-from pipelines.npov.rouge import rouge1_recall, rouge_errors, stem, stems
+from pipelines.npov.similarity import rouge1_recall, rouge_errors
+from pipelines.text.words import stem, stems
 
 EXAMPLE = NpovExample(
     question="Should the dam stay?",

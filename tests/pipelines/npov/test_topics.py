@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.data.procon import Topic, read
-from pipelines.npov.rouge import stems
 from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.npov.synthesis import argument_digest, read_paraphrases
 from pipelines.npov.topics import TABLE_4, outside_table, split_of, table_topic, topic_key
+from pipelines.text.words import stems
 
 
 def test_table_4_is_whole() -> None:
