@@ -1,15 +1,20 @@
-"""Detectors' scores for one example and its words, with or without a language model."""
+"""Detectors: their scores for one example and its words, with or without a language model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nli.sentences import sentences
 from pipelines.errors import InputError
+from pipelines.judge.run_judge import model_of, tagger_of
+from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import Weigh, ablation, argument_map, check
+from pipelines.npov.classifier import error_score
+from pipelines.npov.decoder import DecoderFolder
 from pipelines.npov.example import (
     SIDES,
     AnnotatedExample,
@@ -22,8 +27,10 @@ from pipelines.npov.example import (
 from pipelines.npov.result import (
     ABLATION,
     BERT_SCORE,
+    CLASSIFIER,
     COUNT,
     EMBEDDINGS,
+    KINDS,
     LENGTH,
     RELEVANCE,
     ROUGE,
@@ -37,23 +44,23 @@ from pipelines.npov.result import (
     salience_detector,
 )
 from pipelines.npov.similarity import (
-    ArgumentTagger,
     BertScore,
     Embedded,
     SentenceEmbeddings,
     Use,
     groundings,
+    once_loaded,
     rouge_errors,
     uses,
     word_errors,
 )
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.retrieval.dense import Embedder
 from pipelines.text.words import stem, stems
-from salience.decoder import Decoder
 from salience.scores import attributions, contributions
 from salience.variants import Aggregation, Measure
 from salience.words import Word, word_pattern
+from serving.client import Client
 
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 
@@ -248,22 +255,65 @@ def _repeated(
     return np.repeat(errors, [len(words) for words in texts])
 
 
-def by_tagger(example: NpovExample, tagger: ArgumentTagger) -> Found:
-    """Whether arguments support sentences, and sentences arguments.
+class Run(NamedTuple):
+    """A detector as a run. Models are loaded at the first unfinished example.
 
-    Raises:
-        InputError: A text does not fit the tagger.
+    Attributes:
+        name: Name of the run unless the user gives one.
+        config: Everything except the examples that decides results, for `run.json`.
+        find: Scores an example.
+        side_by_side: Examples at a time; 1 if one takes the whole machine.
     """
-    (support, relevance), words = tagger(example), words_read(example)
-    return Found(
-        {SUPPORT: support.errors("mean"), RELEVANCE: relevance.errors("least")},
-        words,
-        {SUPPORT: use_of_words(words, support), RELEVANCE: use_of_words(words, relevance)},
-    )
+
+    name: str
+    config: Mapping[str, Any]
+    find: Callable[[NpovExample], Awaitable[Found]]
+    side_by_side: int = 1
 
 
-async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
-    """The response's loss without each argument.
+def baselines(about: Mapping[str, Any]) -> Run:
+    """Only the detectors that need no language model; `about` describes the encoder."""
+
+    async def find(_: NpovExample) -> Found:
+        return Found({})
+
+    return Run("baselines", {"model": about}, find)
+
+
+def by_tagger(folder: TaggerFolder) -> Run:
+    """Whether the NLI tagger finds that arguments support sentences, and sentences arguments.
+
+    InputError if a text does not fit the tagger.
+    """
+    loaded = once_loaded(folder)
+
+    async def find(example: NpovExample) -> Found:
+        (support, relevance), words = loaded()(example), words_read(example)
+        return Found(
+            {SUPPORT: support.errors("mean"), RELEVANCE: relevance.errors("least")},
+            words,
+            {SUPPORT: use_of_words(words, support), RELEVANCE: use_of_words(words, relevance)},
+        )
+
+    return Run(folder.name, {"model": tagger_of(folder)}, find)
+
+
+SIDE_BY_SIDE: Final = 16
+"""Examples that a server is asked about at a time."""
+
+
+def by_ablation(client: Client) -> Run:
+    """The response's loss without each argument, measured by a server."""
+
+    async def find(example: NpovExample) -> Found:
+        return await ablated(example, client.log_probabilities)
+
+    name = f"{client.model.name}-ablation"
+    return Run(name, {"model": model_of(client)}, find, SIDE_BY_SIDE)
+
+
+async def ablated(example: NpovExample, weigh: Weigh) -> Found:
+    """Scores by the response's loss without each argument.
 
     Raises:
         InputError: The response has no content word.
@@ -278,30 +328,40 @@ async def by_ablation(example: NpovExample, weigh: Weigh) -> Found:
     return Found({ABLATION: left_out.by_sentence.errors("least")}, words, {ABLATION: errors})
 
 
-def by_salience(
-    example: NpovExample,
-    decoder: Decoder,
-    measure: Measure = "input_x_gradient",
-    *,
-    soft_prompt: SoftPrompt | None = None,
-) -> Found:
-    """Salience under every aggregation, for an example and its words.
+def by_salience(folder: DecoderFolder, measure: Measure, soft: SoftPrompt | None) -> Run:
+    """Salience under every aggregation, by gradients of the decoder.
 
-    With a soft prompt, it is the salience of the response generator that was tuned.
-
-    Raises:
-        InputError: A perspective or the response has no content word, or the soft prompt is for
-            another task or width.
-        SalienceError: They do not fit the model, or into memory.
+    With a soft prompt, it is the salience of the response generator that was tuned. Errors are
+    those of `argument_map`.
     """
-    salience_map = argument_map(example, decoder, measure, soft_prompt=soft_prompt)
-    scores = {}
-    for aggregation in AGGREGATIONS:
-        checked = check(example, salience_map, aggregation)
-        scores[salience_detector(aggregation)] = ErrorScores(
-            hallucination=checked.hallucination_error, coverage=checked.coverage_error
-        )
-    errors = WordErrors(
-        1 - contributions(salience_map.values), 1 - attributions(salience_map.values)
-    )
-    return Found(scores, Words(salience_map.given, salience_map.response), {SALIENCE: errors})
+    decoder = cache(folder.load)
+
+    async def find(example: NpovExample) -> Found:
+        found = argument_map(example, decoder(), measure, soft_prompt=soft)
+        scores = {}
+        for aggregation in AGGREGATIONS:
+            checked = check(example, found, aggregation)
+            scores[salience_detector(aggregation)] = ErrorScores(
+                hallucination=checked.hallucination_error, coverage=checked.coverage_error
+            )
+        errors = WordErrors(1 - contributions(found.values), 1 - attributions(found.values))
+        return Found(scores, Words(found.given, found.response), {SALIENCE: errors})
+
+    name = f"{folder.model.name}-soft-prompt" if soft else folder.model.name
+    return Run(name, {"model": _described(folder), "measure": measure}, find)
+
+
+def by_classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
+    """Verdicts by the decoder, with a soft prompt for each error or without (NPOV, section 3.3)."""
+    decoder = cache(folder.load)
+
+    async def find(example: NpovExample) -> Found:
+        scores = {kind: error_score(decoder(), example, kind, prompts.get(kind)) for kind in KINDS}
+        return Found({CLASSIFIER: ErrorScores(**scores)})
+
+    return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, find)
+
+
+def _described(folder: DecoderFolder) -> dict[str, Any]:
+    known = folder.model
+    return {"name": known.name, "digest": known.digest, "engine": folder.engine}

@@ -1,33 +1,23 @@
-"""Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2).
+"""Step 6 of the study: classifiers are tuned, and all detectors run (NPOV, sections 3 and 5.2)."""
 
-A detector is a run: its name, the config that decides results, and a function that scores examples.
-Models are loaded at the first unfinished example.
-"""
-
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.execute import execute
 from pipelines.files import replace_bytes
-from pipelines.judge.run_judge import model_of, tagger_of
-from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.check import argument_map, check
-from pipelines.npov.classifier import error_score
-from pipelines.npov.decoder import DecoderFolder
-from pipelines.npov.detect import Found, by_ablation, by_salience, by_tagger
-from pipelines.npov.example import AnnotatedExample, NpovExample
+from pipelines.npov.example import AnnotatedExample
 from pipelines.npov.experiment import EXPERIMENT
 from pipelines.npov.generator import lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
-from pipelines.npov.result import CLASSIFIER, KINDS, ORGANIC, Case, ErrorScores
+from pipelines.npov.result import KINDS, ORGANIC, Case
 from pipelines.npov.settings import NpovOptions
-from pipelines.npov.similarity import once_loaded
-from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.study import Study
 from pipelines.npov.synthesis import Reword
 from pipelines.npov.topics import by_topic
@@ -36,83 +26,6 @@ from pipelines.report import explorer
 from pipelines.report.progress import progress, say
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
-from salience.variants import Measure
-from serving.client import Client
-
-SIDE_BY_SIDE: Final = 16
-"""Examples that a server is asked about at a time."""
-
-
-class Run(NamedTuple):
-    """How a detector makes results.
-
-    Attributes:
-        name: Name of the run unless the user gives one.
-        config: Everything except the examples that decides results, for `run.json`.
-        find: Scores an example.
-        side_by_side: Examples at a time; 1 if one takes the whole machine.
-    """
-
-    name: str
-    config: Mapping[str, Any]
-    find: Callable[[NpovExample], Awaitable[Found]]
-    side_by_side: int = 1
-
-
-def baselines(about: Mapping[str, Any]) -> Run:
-    """Only the detectors that need no language model; `about` describes the encoder."""
-
-    async def find(_: NpovExample) -> Found:
-        return Found({})
-
-    return Run("baselines", {"model": about}, find)
-
-
-def tagger(folder: TaggerFolder) -> Run:
-    """Support by the NLI tagger."""
-    loaded = once_loaded(folder)
-
-    async def find(example: NpovExample) -> Found:
-        return by_tagger(example, loaded())
-
-    return Run(folder.name, {"model": tagger_of(folder)}, find)
-
-
-def ablation(client: Client) -> Run:
-    """Loss without each argument, measured by a server."""
-
-    async def find(example: NpovExample) -> Found:
-        return await by_ablation(example, client.log_probabilities)
-
-    name = f"{client.model.name}-ablation"
-    return Run(name, {"model": model_of(client)}, find, SIDE_BY_SIDE)
-
-
-def salience(folder: DecoderFolder, measure: Measure, soft: SoftPrompt | None) -> Run:
-    """Gradients of the decoder, with a soft prompt or without."""
-    decoder = cache(folder.load)
-
-    async def find(example: NpovExample) -> Found:
-        return by_salience(example, decoder(), measure, soft_prompt=soft)
-
-    name = f"{folder.model.name}-soft-prompt" if soft else folder.model.name
-    return Run(name, {"model": _described(folder), "measure": measure}, find)
-
-
-def classifier(folder: DecoderFolder, prompts: Mapping[Task, SoftPrompt]) -> Run:
-    """Verdicts by the decoder, with a soft prompt for each error or without (NPOV, section 3.3)."""
-    decoder = cache(folder.load)
-
-    async def find(example: NpovExample) -> Found:
-        scores = {kind: error_score(decoder(), example, kind, prompts.get(kind)) for kind in KINDS}
-        return Found({CLASSIFIER: ErrorScores(**scores)})
-
-    return Run(f"{folder.model.name}-classifier", {"model": _described(folder)}, find)
-
-
-def _described(folder: DecoderFolder) -> dict[str, Any]:
-    known = folder.model
-    return {"name": known.name, "digest": known.digest, "engine": folder.engine}
 
 
 class Training(NamedTuple):

@@ -42,8 +42,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, or a soft prompt was tuned on topics of the
             test sets.
     """
-    from pipelines.npov import detectors, soft_prompt
-    from pipelines.npov.detect import Encoders, result
+    from pipelines.npov import detect, soft_prompt
     from pipelines.npov.sets import limited, read_cases, sizes_of
 
     _refuse_unused(options)
@@ -72,25 +71,25 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "detector": options.detector,
         }
         if options.detector == "baselines":
-            run = detectors.baselines(about)
+            run = detect.baselines(about)
         elif options.detector == "tagger":
             assert models.tagger is not None  # noqa: S101  it is in the needs
-            run = detectors.tagger(models.tagger)
+            run = detect.by_tagger(models.tagger)
         elif options.detector == "ablation":
-            run = detectors.ablation(models.asked)
+            run = detect.by_ablation(models.asked)
         else:
             folder = decoder_folder(options)
             for task, prompt in prompts.items():  # its width is checked when the model is loaded
                 prompt.check(task, model=folder.model.digest)
             if options.detector == "classifier":
-                run = detectors.classifier(folder, prompts)
+                run = detect.by_classifier(folder, prompts)
             else:
-                run = detectors.salience(folder, options.measure, prompts.get("response"))
+                run = detect.by_salience(folder, options.measure, prompts.get("response"))
             config |= soft_prompt.described(prompts)
-        encoders = cache(lambda: Encoders.of(encoder) if encoder else None)
+        encoders = cache(lambda: detect.Encoders.of(encoder) if encoder else None)
 
         async def result_of(case: Case) -> NpovResult:
-            return result(case, await run.find(case.annotated.example), encoders())
+            return detect.result(case, await run.find(case.annotated.example), encoders())
 
         name = file_name(options.name or run.name)
         config |= run.config

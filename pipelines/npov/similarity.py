@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -303,13 +303,6 @@ class SentenceEmbeddings:
         return np.stack([self._known[text] for text in texts])
 
 
-class Tagged(NamedTuple):
-    """p(support), and 1 - p(irrelevant), of each sentence by each argument, and vice versa."""
-
-    support: Use
-    relevance: Use
-
-
 class ArgumentTagger:
     """A tagger that compares the arguments of an example with its sentences, each pair once."""
 
@@ -317,8 +310,10 @@ class ArgumentTagger:
         self._tagger = tagger
         self._known: dict[Pair, tuple[float, float, float]] = {}
 
-    def __call__(self, example: NpovExample) -> Tagged:
-        """The tagger's values for the sentences, without their speakers, and for the arguments.
+    def __call__(self, example: NpovExample) -> tuple[Use, Use]:
+        """p(support), and 1 - p(irrelevant), of each sentence by each argument, and vice versa.
+
+        Sentences are read without their speakers.
 
         Raises:
             PairError: A text does not fit the tagger.
@@ -327,7 +322,7 @@ class ArgumentTagger:
         rests = self.probabilities(arguments, said)
         says = self.probabilities(said, arguments).transpose(1, 0, 2)
         support, irrelevant = (LABELS.index(label) for label in (Label.SUPPORT, Label.IRRELEVANT))
-        return Tagged(
+        return (
             Use.of(example, rests[..., support], says[..., support]),
             Use.of(example, 1 - rests[..., irrelevant], 1 - says[..., irrelevant]),
         )

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.errors import InputError
 from pipelines.npov.check import ablation, ablation_errors, log_probability_drops, without_each
-from pipelines.npov.detect import by_ablation
+from pipelines.npov.detect import ablated
 from pipelines.npov.example import NpovExample, npov_prompt
 from pipelines.npov.result import ABLATION
 from salience.words import Word
@@ -78,7 +78,7 @@ async def test_errors_of_one_response_worked_by_hand() -> None:
         "It stops floods.",
         "Salmon suffer.",
     )
-    in_tables = (await by_ablation(EXAMPLE, made_up)).scores[ABLATION]
+    in_tables = (await ablated(EXAMPLE, made_up)).scores[ABLATION]
     assert (found.coverage_error, found.hallucination_error) == (1 - 0, 1 - 3)
     assert (in_tables.coverage, in_tables.hallucination) == (1 - 0, 1 - 3)
 
