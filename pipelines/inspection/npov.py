@@ -341,7 +341,7 @@ async def by_ablation(
         checked,
         cost_line(client),
         title=CHECKED,
-        view=lambda _: ablation_view(checked, used),
+        view=lambda png: ablation_view(checked, png, used),
         picture=partial(ablation_picture, checked),
         about={"detector": "ablation"},
     )

@@ -85,12 +85,14 @@ def response_view(
     return explorer.single(NAME, CHECKED, blocks, models)
 
 
-def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
+def ablation_view(
+    checked: AblationErrors, png: bytes | None, models: Sequence[glance.ModelUsed]
+) -> ExperimentView:
     """The view of an ablation, with arguments and sentences marked from `LOSES_NOTHING` on."""
     return response_view(
         checked,
         np.array(checked.drops),
-        ablation_picture(checked),
+        png,
         limit=1 - LOSES_NOTHING,
         nats=_nats(checked),
         models=models,
