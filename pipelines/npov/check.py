@@ -24,13 +24,16 @@ from pipelines.npov.similarity import Use, Values, by_part, groundings, uses
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
-from salience.maps import WordMap, response_tokens, word_map, words_of
-from salience.scores import (
+from salience.maps import (
+    WordMap,
     attributions,
     average,
     contributions,
     coverage_error,
     hallucination_error,
+    response_tokens,
+    word_map,
+    words_of,
 )
 from salience.variants import Aggregation, Measure
 from salience.words import Word, content_words

@@ -57,7 +57,7 @@ from pipelines.npov.similarity import (
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.retrieval.dense import Embedder
 from pipelines.text.words import stem, stems
-from salience.scores import attributions, contributions
+from salience.maps import attributions, contributions
 from salience.variants import Aggregation, Measure
 from salience.words import Word, word_pattern
 from serving.client import Client

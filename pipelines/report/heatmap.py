@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from pipelines.report.blocks import Fold, Heatmap, Picture
 from pipelines.report.texts import Block, Word, Words
 from salience.heatmap import strength
-from salience.maps import WordMap
-from salience.scores import attributions, contributions
+from salience.maps import WordMap, attributions, contributions
 from salience.words import Offset
 from salience.words import Word as Found
 

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from salience.maps import normalised, word_salience
-from salience.scores import (
+from salience.maps import (
     attributions,
     average,
     contributions,
     coverage_error,
     hallucination_error,
+    normalised,
+    word_salience,
 )
 from salience.words import content_words
 
