@@ -16,7 +16,7 @@ from pipelines.data import conflicts
 from pipelines.data.conflicts import ConflictsRow
 from pipelines.data.records import Document, Label, Text
 from pipelines.errors import InputError
-from pipelines.files import SAMPLES_FOLDER, read_bytes
+from pipelines.files import SAMPLES_FOLDER, file_digest
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
 
@@ -152,7 +152,7 @@ def read(
     queries = [as_query(row) for row in rows]
     if len({query.id for query in queries}) < len(queries):
         queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
-    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    digest = file_digest(path)
     return Dataset(path.name, digest, tuple(queries), passed_over)
 
 
