@@ -111,9 +111,18 @@ class Use:
         """
         if not self.rests.size:
             return ErrorScores()
+        grounded, used = groundings(self.rests), uses(self.says)
+        if pool == "least":
+            return ErrorScores(
+                hallucination=1 - float(grounded.min()), coverage=1 - float(used.min())
+            )
+        by_side = [
+            [use for use, use_side in zip(used, self.sides, strict=True) if use_side == side]
+            for side in SIDES
+        ]
         return ErrorScores(
-            hallucination=ungrounded(groundings(self.rests), pool),
-            coverage=uncovered(uses(self.says), self.sides, pool),
+            hallucination=1 - float(grounded.mean()),
+            coverage=1 - min(float(np.mean(values)) for values in by_side if values),
         )
 
 
@@ -131,25 +140,6 @@ def uses(says: Values) -> Values:
     This is equation 1 of NPOV (appendix C), applied to parts.
     """
     return np.asarray(says.max(axis=1))
-
-
-def ungrounded(groundings: Values, pool: Pool) -> float:
-    """1 - how far a response's parts, at least one, are grounded."""
-    return 1 - float(groundings.mean() if pool == "mean" else groundings.min())
-
-
-def uncovered(uses: Values, sides: Sequence[Side], pool: Pool) -> float:
-    """1 - how far arguments are used: the mean on the side that is used less, or the least.
-
-    `sides` has the side of each argument, at least one; a side without arguments is ignored.
-    """
-    if pool == "least":
-        return 1 - float(uses.min())
-    by_side = [
-        [use for use, use_side in zip(uses, sides, strict=True) if use_side == side]
-        for side in SIDES
-    ]
-    return 1 - min(float(np.mean(values)) for values in by_side if values)
 
 
 def by_part(words: Values, parts: Sequence[int]) -> Values:
