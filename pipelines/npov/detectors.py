@@ -13,7 +13,7 @@ from pipelines.files import replace_bytes
 from pipelines.npov.check import argument_map, check
 from pipelines.npov.example import AnnotatedExample
 from pipelines.npov.experiment import EXPERIMENT
-from pipelines.npov.generator import lessons, peoples_responses, tuned
+from pipelines.npov.generator import BY_TEMPLATE, lessons, peoples_responses, tuned
 from pipelines.npov.page import FIGURE_2
 from pipelines.npov.result import KINDS, ORGANIC, Case
 from pipelines.npov.settings import NpovOptions
@@ -78,7 +78,7 @@ def tuned_classifiers(
                 lessons(
                     topics,
                     kind,
-                    per_topic=0 if training.annotated or people else study.sizes.template,
+                    per_topic=0 if training.annotated or people else BY_TEMPLATE,
                     seed=study.options.seed,
                     paraphrase=reword if training.paraphrased else None,
                     annotated=annotated if training.annotated else people,

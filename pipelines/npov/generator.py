@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from pipelines.data.procon import Topic
 from pipelines.npov.classifier import Pair, classifier_pairs
@@ -28,12 +28,17 @@ if TYPE_CHECKING:  # torch
     from salience.decoder import Decoder
 
 
+BY_TEMPLATE: Final = 9
+"""Template responses to each topic, if there are none by people: to 9 train topics as many as the
+paper has from people, about 80."""
+
+
 def tuned_generator(study: Study) -> SoftPrompt | None:
     """A soft prompt that writes responses, the best on dev; None if a written prompt is used.
 
     It learns from people's responses to train topics, or from template responses if there are none.
     """
-    options, size = study.options, study.sizes
+    options = study.options
     if options.generator == "prompt":
         study.begin("generator", prompt=respond_prompt().digest, model=study.model.model.digest)
         study.tell(
@@ -47,7 +52,7 @@ def tuned_generator(study: Study) -> SoftPrompt | None:
         lessons(
             study.topics[split],
             "response",
-            per_topic=0 if people else size.template,
+            per_topic=0 if people else BY_TEMPLATE,
             seed=options.seed,
             annotated=people,
         )

@@ -9,7 +9,6 @@ npov.NAME.jsonl          scores by each detector
 """
 
 import time
-from typing import NamedTuple
 
 from pipelines.experiment.options import source_of, tagger_named
 from pipelines.files import file_digest
@@ -62,13 +61,6 @@ async def carried_out(options: StudyOptions, folder: RunFolder) -> None:
     figure_2(study, soft, cases)
 
 
-class Planned(NamedTuple):
-    """A step, and the amount of work."""
-
-    step: str
-    what: str
-
-
 def outline(options: StudyOptions) -> Table:
     """The steps of a study, with their amounts of work; no model is asked.
 
@@ -81,28 +73,31 @@ def outline(options: StudyOptions) -> Table:
     all_topics = [topic for split_topics in topics.values() for topic in split_topics]
     tuned = f"{size.steps:,} updates of {size.batch:,} examples"
     rows = (
-        Planned("1 topics", f"{options.data.name}: {counts(topics)}"),
-        Planned(
+        ("1 topics", f"{options.data.name}: {counts(topics)}"),
+        (
             "2 generator",
             f"{model}, instructed by a prompt"
             if options.generator == "prompt"
             else f"soft prompt of {model}: {tuned}",
         ),
-        Planned("3 responses", f"{len(draws(all_topics, size.draws, options.seed)):,}"),
-        Planned("4 annotation", f"by {options.annotator}"),
-        Planned("5 test sets", f"organic, unparaphrased, paraphrased; measured: {limit} of each"),
-        Planned(
+        ("3 responses", f"{len(draws(all_topics, size.draws, options.seed)):,}"),
+        ("4 annotation", f"by {options.annotator}"),
+        ("5 test sets", f"organic, unparaphrased, paraphrased; measured: {limit} of each"),
+        (
             "6 detectors",
             "lengths, ROUGE, BERTScore, sentence embeddings, tagger, salience, ablation, "
             f"{len(TRAINING)} classifiers ({len(TRAINING) * len(KINDS)} soft prompts of {tuned})",
         ),
-        Planned("7 tables", "Tables 1, 2, 3, 5 and 6, Figure 2, in report.html"),
+        ("7 tables", "Tables 1, 2, 3, 5 and 6, Figure 2, in report.html"),
     )
     return Table.of(
         rows,
         name="study",
         title=f"The study in {options.out}",
-        columns=[Column("step", "Step"), Column("what", "Work")],
+        columns=[
+            Column("step", "Step", lambda row: row[0]),
+            Column("what", "Work", lambda row: row[1]),
+        ],
     )
 
 

@@ -32,7 +32,6 @@ class Sizes(NamedTuple):
     """The size of a study.
 
     Attributes:
-        template: Template responses to each topic that the generator learns from.
         watched: Dev examples that a tuning is measured on; None takes all.
         least: Fewest error-free responses per topic; the template supplies missing ones.
     """
@@ -41,16 +40,14 @@ class Sizes(NamedTuple):
     batch: int
     draws: int
     limit: int | None
-    template: int
     watched: int | None
     least: int
 
 
-SMALL: Final = Sizes(8, 4, 3, 12, 9, 8, 1)
+SMALL: Final = Sizes(8, 4, 3, 12, 8, 1)
 """For two cores and a model of 135M: about 20 minutes."""
 
-PAPER: Final = Sizes(20_000, 16, 18, None, 9, None, 0)
-"""As many template responses to the 9 train topics as the paper has from people: about 80."""
+PAPER: Final = Sizes(20_000, 16, 18, None, None, 0)
 
 
 def sizes(options: StudyOptions) -> Sizes:

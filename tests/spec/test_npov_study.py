@@ -16,7 +16,7 @@ from pipelines.npov.annotation import Reading, annotated_by, chosen_limit, read_
 from pipelines.npov.detect import Found, result
 from pipelines.npov.detectors import TRAINING
 from pipelines.npov.example import AnnotatedExample, NpovExample
-from pipelines.npov.generator import lessons
+from pipelines.npov.generator import BY_TEMPLATE, lessons
 from pipelines.npov.responses import draws
 from pipelines.npov.result import ROUGE, Case
 from pipelines.npov.sets import cases_of, numbers, read_cases, same_meaning, write_cases
@@ -53,7 +53,7 @@ def test_step_1_topics_are_divided_as_in_table_4(tmp_path: Path) -> None:
 
 def test_step_2_the_generator_learns_one_to_three_arguments_a_side() -> None:
     """The paper has 80 responses to 9 topics; the template gives 9 per topic, 81."""
-    assert (PAPER.steps, PAPER.batch, 9 * PAPER.template) == (20_000, 16, 81)
+    assert (PAPER.steps, PAPER.batch, 9 * BY_TEMPLATE) == (20_000, 16, 81)
     learned = lessons([topic("Obesity")], "response", per_topic=9, seed=0)
     sizes = [len(each.annotated.example.pro) for each in learned]
     assert sizes == [len(each.annotated.example.con) for each in learned]
