@@ -90,17 +90,12 @@ class Found:
     errors: Mapping[str, WordErrors] | None = None
 
 
-@dataclass(frozen=True)
 class Encoders:
-    """The detectors that need an encoder: BERTScore, and embeddings of whole sentences."""
+    """The detectors that share an encoder: BERTScore, and embeddings of whole sentences."""
 
-    bert_score: BertScore
-    sentences: SentenceEmbeddings
-
-    @classmethod
-    def of(cls, encoder: Embedder) -> "Encoders":
-        """Both detectors, sharing one encoder."""
-        return cls(BertScore(encoder), SentenceEmbeddings(encoder))
+    def __init__(self, encoder: Embedder) -> None:
+        self.bert_score = BertScore(encoder)
+        self.sentences = SentenceEmbeddings(encoder)
 
 
 def result(case: Case, found: Found, encoders: Encoders | None = None) -> NpovResult:

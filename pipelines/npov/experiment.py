@@ -85,7 +85,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             else:
                 run = detect.by_salience(folder, options.measure, prompts.get("response"))
             config |= soft_prompt.described(prompts)
-        encoders = cache(lambda: detect.Encoders.of(encoder) if encoder else None)
+        encoders = cache(lambda: detect.Encoders(encoder) if encoder else None)
 
         async def result_of(case: Case) -> NpovResult:
             return detect.result(case, await run.find(case.annotated.example), encoders())

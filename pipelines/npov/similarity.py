@@ -276,21 +276,17 @@ class SentenceEmbeddings:
     """Similarity by an encoder that reads each text only once."""
 
     def __init__(self, encoder: Embedder) -> None:
-        self._encoder = encoder
-        self._known: dict[str, Values] = {}
+        # One by one: in a batch, the last digits would depend on the other texts.
+        self._embedded = cache(lambda text: encoder.embed([text])[0])
 
     def __call__(self, example: NpovExample) -> Use:
         """Cosine of every argument with every sentence, without its speaker."""
-        arguments = self._embedded(arguments_read(example))
-        cosines = arguments @ self._embedded(said_in(example)).T  # embeddings have length 1
+        arguments, said = (
+            np.stack([self._embedded(text) for text in texts])
+            for texts in (arguments_read(example), said_in(example))
+        )
+        cosines = arguments @ said.T  # embeddings have length 1
         return Use.of(example, np.asarray(np.clip(cosines, -1, 1)))
-
-    def _embedded(self, texts: Sequence[str]) -> Values:
-        for text in texts:
-            if text not in self._known:
-                # One by one: in a batch, the last digits would depend on the other texts.
-                (self._known[text],) = self._encoder.embed([text])
-        return np.stack([self._known[text] for text in texts])
 
 
 class ArgumentTagger:
