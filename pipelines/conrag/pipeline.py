@@ -51,16 +51,15 @@ async def conrag(
     tagged = [passage for passage in everything if passage.relation is not Relation.INVALID]
     analysis = analyse(tagged, settings)
     table, adjudication = analysis.table, analysis.adjudication
-    disagreement = template.conflict_statement(table)
     if generator is not None:
         written = await write(query, table, settings.policy, generator, first, sort=settings.sort)
-        table, disagreement = written.table, template.conflict_statement(written.table)
     else:
         said = template.write(adjudication.stance, table)
         bound = (
             statement.faulty(*problems(statement, table, settings.policy)) for statement in said
         )
-        written = GeneratedAnswer(tuple(bound))
+        written = GeneratedAnswer(tuple(bound), table=table)
+    disagreement = template.conflict_statement(written.table)
     return Answer(
         query=query,
         first_answer=first.claims if question else (),
@@ -71,7 +70,7 @@ async def conrag(
         support=adjudication.support,
         refute=adjudication.refute,
         model_stance=written.stance,
-        evidence=table,
+        evidence=written.table,
         clusters=analysis.clusters,
         # The table alone decides whether passages disagree, never the model's text.
         conflict=(written.conflict or disagreement) if disagreement else None,
