@@ -40,11 +40,20 @@ class TunedOn(BaseModel, frozen=True):
         counts = ", ".join(f"{origin} {count:,}" for origin, count in self.examples.items())
         return f"topics {len(self.learned):,}, responses {counts}"
 
-    def shared(self, measured: Iterable[Subject]) -> list[str]:
-        """Names of measured topics that it was tuned on or chosen by."""
+    def refuse_shared(self, measured: Iterable[Subject], file: Path) -> None:
+        """Refuse to measure the soft prompt in `file` on topics that it was tuned on or chosen by.
+
+        Raises:
+            InputError: A measured topic is one of them.
+        """
         known = {key for subject in (*self.learned, *self.watched) for key in subject.keys}
         names = (subject.topic or subject.question for subject in measured if known & subject.keys)
-        return list(dict.fromkeys(names))
+        if shared := [f"'{name}'" for name in dict.fromkeys(names)]:
+            more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
+            raise InputError(
+                f"{file} was tuned on topics that are measured ({', '.join(shared[:NAMED])}{more})"
+                "; measure others, or tune a prompt on others"
+            )
 
 
 Task = Literal["response", "hallucination", "coverage"]
@@ -213,24 +222,9 @@ def opened(
             )
         if prompt.task in prompts:
             raise InputError(f"two soft prompts were tuned for {prompt.task}; leave one out")
-        refuse_shared(prompt.tuned_on, subjects, path)
+        prompt.tuned_on.refuse_shared(subjects, path)
         prompts[prompt.task] = prompt
     return prompts
-
-
-def refuse_shared(tuned_on: TunedOn, measured: Iterable[Subject], file: Path) -> None:
-    """Refuse to measure a soft prompt on topics that it was tuned on.
-
-    Raises:
-        InputError: It was tuned on a measured topic.
-    """
-    if shared := tuned_on.shared(measured):
-        named = ", ".join(f"'{name}'" for name in shared[:NAMED])
-        more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
-        raise InputError(
-            f"{file} was tuned on topics that are measured ({named}{more}); measure others, or "
-            "tune a prompt on others"
-        )
 
 
 def described(prompts: Mapping[Task, SoftPrompt]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.example import AnnotatedExample, NpovExample
 from pipelines.npov.generator import Lesson, lessons, pairs_of, tuned_on
-from pipelines.npov.soft_prompt import TunedOn, refuse_shared
+from pipelines.npov.soft_prompt import TunedOn
 from pipelines.npov.topics import Subject, by_topic
 
 TOPIC = Topic(
@@ -107,14 +107,12 @@ def test_topics_are_the_same_by_name_or_question() -> None:
         Subject(question="is golf a sport"),
         Subject(question="Is chess a sport?", topic="Chess"),
     ]
-    assert about.shared(asked) == ["concealed guns", "is golf a sport"]
-    with pytest.raises(
-        InputError, match=r"p\.st was tuned on topics that are measured \('concealed"
-    ):
-        refuse_shared(about, asked, Path("p.st"))
-    refuse_shared(about, asked[2:], Path("p.st"))
+    named = r"p\.st was tuned on topics that are measured \('concealed guns', 'is golf a sport'\)"
+    with pytest.raises(InputError, match=named):
+        about.refuse_shared([*asked, *asked], Path("p.st"))
+    about.refuse_shared(asked[2:], Path("p.st"))
     many = about.model_copy(
         update={"watched": tuple(Subject(question=f"Is {n} odd?") for n in range(5))}
     )
     with pytest.raises(InputError, match=r"'Is 2 odd\?' and 2 more\); measure others"):
-        refuse_shared(many, many.watched, Path("p.st"))
+        many.refuse_shared(many.watched, Path("p.st"))
