@@ -1,13 +1,12 @@
 """Step 1 of the study: topics for training, development and test (NPOV, 2.2, appendix A)."""
 
-import difflib
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
-from heapq import nlargest
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -238,11 +237,9 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
 
 def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     """Names of the topics with the most similarly written questions, quoted."""
-
-    def likeness(topic: Topic) -> float:
-        return difflib.SequenceMatcher(None, in_words(topic.question), in_words(query)).ratio()
-
-    return [f"'{topic.topic}'" for topic in nlargest(NAMED, topics, key=likeness)]
+    names = {in_words(topic.question): topic.topic for topic in topics}
+    near = get_close_matches(in_words(query), names, n=NAMED, cutoff=0)
+    return [f"'{names[question]}'" for question in near]
 
 
 def in_words(text: str) -> str:
