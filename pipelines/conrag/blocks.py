@@ -10,16 +10,7 @@ from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.metrics import shown_methods
 from pipelines.conrag.result import ClaimResult
 from pipelines.judge.judgement import Relation, Truncation, nearly_tied
-from pipelines.report.blocks import (
-    Card,
-    Cards,
-    Fact,
-    Facts,
-    Fold,
-    Source,
-    Sources,
-    fact,
-)
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Fold, Source, Sources, fact
 from pipelines.report.glance import count
 from pipelines.report.texts import (
     RIGHT,

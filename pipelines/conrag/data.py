@@ -408,26 +408,17 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
     return from_ragtruth(responses, ragtruth.read_sources(corpus)), None, skipped
 
 
-ALCE: DatasetName = "alce"
-"""The data set of questions, which come with ranked passages."""
-
-RAGTRUTH: DatasetName = "ragtruth"
-"""The data set of responses, whose sentences are claims."""
-
-FOOL_ME_TWICE: DatasetName = "fool-me-twice"
-"""The data set whose training half trained the shipped tagger."""
-
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
-    FOOL_ME_TWICE: lambda path: from_fool_me_twice(fool_me_twice.read(path)),
-    ALCE: lambda path: from_alce(alce.read(path)),
+    "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
+    "alce": lambda path: from_alce(alce.read(path)),
 }
 """Data sets whose claims come with their passages."""
 
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
     "fever": ("the folder wiki-pages", _fever),
-    RAGTRUTH: ("source_info.jsonl", _ragtruth),
+    "ragtruth": ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages are in separate files: the files' name, and a reader of both."""
 
@@ -466,7 +457,7 @@ def read(
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
     return Dataset(
-        chosen[0].source if name == ALCE else name,  # its three tasks are separate data sets
+        chosen[0].source if name == "alce" else name,  # its three tasks are separate data sets
         path.name,
         file_digest(path),
         part,

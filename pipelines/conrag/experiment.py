@@ -8,13 +8,7 @@ from typing import Any, Final
 
 from pipelines.conrag import generation
 from pipelines.conrag.answer_worth import citation_judge
-from pipelines.conrag.data import (
-    RAGTRUTH,
-    Dataset,
-    Query,
-    digest_of,
-    read,
-)
+from pipelines.conrag.data import Dataset, Query, digest_of, read
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
@@ -212,7 +206,7 @@ def _refuse_idle(options: ConragOptions) -> None:
         refuse_given(options, ("method", "embedder", "among"), ranked)
     if not options.judged:
         reason = f"{named}, whose labels say what passages support"
-        if options.dataset == RAGTRUTH:
+        if options.dataset == "ragtruth":
             reason = "--generator template, which only quotes"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), reason)
     if options.data is None and options.dataset != "claims":
