@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import glob
+import hashlib
 import io
 import os
 import stat
@@ -64,6 +65,11 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a file or pipe, at most `largest`; InputError as in `opened`, or if larger."""
     with opened(path) as file:
         return read_whole(file, str(path), largest, os.fstat(file.fileno()).st_size)
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 (hex) of what `read_bytes` reads."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size: int = 0) -> bytes:

@@ -1,7 +1,6 @@
 """`contested lab calibrate`: calibrates a tagger or a language model on labelled pairs."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -152,7 +151,7 @@ def _measure_tagger(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> 
 
 def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> None:
     """Fit a correction on all pairs, measured by cross-validation, and store it."""
-    from pipelines.files import read_bytes, replace_text
+    from pipelines.files import replace_text, sha256_of
     from pipelines.judge import correction as corrections
     from pipelines.report.tagger import Predictions, calibration_table
 
@@ -165,7 +164,7 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     made = corrections.cross_corrected(raw, gold, groups, seed=options.seed)
     correction = corrections.fitted(raw, gold).model_copy(
         update={
-            "digest": hashlib.sha256(read_bytes(options.pairs)).hexdigest(),
+            "digest": sha256_of(options.pairs),
             "judge": judge.identity,
         }
     )

@@ -16,7 +16,7 @@ from pipelines.data import conflicts
 from pipelines.data.conflicts import ConflictsRow
 from pipelines.data.records import Document, Label, Text
 from pipelines.errors import InputError
-from pipelines.files import SAMPLES_FOLDER, read_bytes
+from pipelines.files import SAMPLES_FOLDER, sha256_of
 from pipelines.retrieval.dense import Embedder
 from pipelines.runs.folder import RunFolder
 
@@ -152,8 +152,7 @@ def read(
     queries = [as_query(row) for row in rows]
     if len({query.id for query in queries}) < len(queries):
         queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
-    digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    return Dataset(path.name, digest, tuple(queries), passed_over)
+    return Dataset(path.name, sha256_of(path), tuple(queries), passed_over)
 
 
 def with_segments(

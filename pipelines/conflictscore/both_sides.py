@@ -1,6 +1,5 @@
 """Does ConflictScore recognise answers that show both sides of a contradiction, as people do?"""
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.summary import Figure, Page
-from pipelines.files import read_bytes
+from pipelines.files import sha256_of
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ranks import (
     AreaDifference,
@@ -237,7 +236,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
     settings = options.scoring
     name = file_name(options.name or f"{settings.judge}-{settings.claims}")
     needs = judge_needs(options, settings, asks=settings.needs_model(claims_given=False))
-    digest, entry = hashlib.sha256(read_bytes(options.data)).hexdigest(), f"{NAME}.{name}"
+    digest, entry = sha256_of(options.data), f"{NAME}.{name}"
 
     def work(models: RunModels) -> Sequence[Work[JudgedAnswer, JudgedResult]]:
         scorer = scorer_of(settings, models)

@@ -21,7 +21,7 @@ from pipelines.data.records import Document
 from pipelines.data.released import Half, Part, half
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.files import read_bytes
+from pipelines.files import sha256_of
 from pipelines.judge import examples
 from pipelines.judge.examples import ContestedClaim
 from pipelines.judge.judgement import Relation, conflicting
@@ -437,7 +437,7 @@ def read(
     return Dataset(
         chosen[0].source if name == ALCE else name,  # its three tasks are separate data sets
         path.name,
-        hashlib.sha256(read_bytes(path)).hexdigest(),
+        sha256_of(path),
         part,
         tuple(chosen),
         tuple(_passages_of(chosen) if passages is None else passages),

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
@@ -14,7 +13,7 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ServedOptions
-from pipelines.files import check_writable, read_bytes, replace_text
+from pipelines.files import check_writable, replace_text, sha256_of
 from pipelines.inspection.salience import by_gradients, gradients_of
 from pipelines.inspection.task import Inspection, Query, Shown, Task, Tell, models_used
 from pipelines.npov.decoder import SALIENCE_PANEL, DecoderOptions, MeasureOption, decoder_folder
@@ -303,7 +302,7 @@ async def by_salience(
     checked = check(example, found, options.aggregation)
     used = [gradients_of(folder)]
     if options.soft_prompt is not None:
-        digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
+        digest = sha256_of(options.soft_prompt)
         used.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
 
     def view(png: bytes | None) -> "ExperimentView":

@@ -4,7 +4,6 @@ The unified format of ConflictBench (ConflictScore, section 4): one JSON object 
 `contested lab conflictbench` or by a user; docs/conflict-detection.md describes it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
@@ -14,7 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 from pipelines.data.records import Documents, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
-from pipelines.files import SAMPLES_FOLDER, read_bytes, replace_text
+from pipelines.files import SAMPLES_FOLDER, replace_text, sha256_of
 from pipelines.judge.judgement import Relation, conflicting
 
 SAMPLES = SAMPLES_FOLDER / "conflict_detection.jsonl"
@@ -80,8 +79,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
         if example.id in seen:
             raise InputError(f"{path}: the id '{example.id}' appears twice; make ids distinct")
         seen.add(example.id)
-    digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    return Bench(path.name, digest, tuple(examples[:limit]))
+    return Bench(path.name, sha256_of(path), tuple(examples[:limit]))
 
 
 def write(path: Path, examples: Sequence[ContestedClaim]) -> None:

@@ -1,6 +1,5 @@
 """Questions with documents: data sets by name, and their content (MADAM-RAG, sections 3, 5.1)."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.faitheval import FaithQuestion
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document, NonEmpty, Text
-from pipelines.files import SAMPLES_FOLDER, read_bytes
+from pipelines.files import SAMPLES_FOLDER, sha256_of
 from pipelines.madam_rag.settings import DatasetName
 from pipelines.metrics.answers import canonical, distinct
 from pipelines.metrics.estimate import Estimate, mean
@@ -135,8 +134,7 @@ def read(name: DatasetName, path: Path) -> Dataset:
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
     questions = _with_distinct_ids([as_question(row, number) for number, row in released])
-    digest = hashlib.sha256(read_bytes(path)).hexdigest()
-    return Dataset(name, path.name, digest, tuple(questions))
+    return Dataset(name, path.name, sha256_of(path), tuple(questions))
 
 
 def from_ramdocs(question: RamQuestion, number: int) -> Question:

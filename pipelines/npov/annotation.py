@@ -23,7 +23,7 @@ from nli.sentences import sentences
 from pipelines.data import procon
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.files import replace_text
+from pipelines.files import replace_text, sha256_of
 from pipelines.judge.protocol import PairError
 from pipelines.metrics.estimate import Estimate, proportion
 from pipelines.npov.example import (
@@ -44,7 +44,7 @@ from pipelines.npov.responses import Drawn
 from pipelines.npov.result import KINDS, ErrorKind
 from pipelines.npov.settings import SAMPLE_TOPICS
 from pipelines.npov.similarity import ArgumentTagger
-from pipelines.npov.study import Study, digest, digest_of
+from pipelines.npov.study import Study, digest_of
 from pipelines.npov.synthesis import bundled_paraphrases, rewording, synthetic_examples
 from pipelines.npov.topics import by_topic, split_of
 from pipelines.report.progress import progress
@@ -253,8 +253,8 @@ def annotated(
     known = known_examples(options.seed) if machine else []
     study.begin(
         "annotation",
-        responses=digest(study.file("responses")),
-        by=study.tagger.identity if machine else digest(labels),
+        responses=sha256_of(study.file("responses")),
+        by=study.tagger.identity if machine else sha256_of(labels),
         known=digest_of([example.model_dump() for example in known]),
         least=study.sizes.least,
     )

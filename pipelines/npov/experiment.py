@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +10,7 @@ from pipelines.experiment.cost import Cost, calls
 from pipelines.experiment.experiment import Experiment, Labelled, Labelling, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import source_of, tagger_named
-from pipelines.files import read_bytes
+from pipelines.files import sha256_of
 from pipelines.npov.decoder import decoder_folder
 from pipelines.npov.example import SIDES, NpovExample, arguments_read, npov_prompt, sentences_read
 from pipelines.npov.page import PAGE
@@ -66,7 +65,7 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         config: dict[str, Any] = {
             "data": {
                 "name": options.data.name,
-                "sha256": sha256(read_bytes(options.data)).hexdigest(),
+                "sha256": sha256_of(options.data),
             },
             "encoder": about["digest"],
             "detector": options.detector,

@@ -24,9 +24,10 @@ from pipelines import prompts
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.experiment.options import ServedOptions, source_of
+from pipelines.files import sha256_of
 from pipelines.npov.example import NpovExample, Perspectives, input_text, unbraced
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.study import Study, asked, digest, digest_of
+from pipelines.npov.study import Study, asked, digest_of
 from pipelines.npov.synthesis import MOST_PER_SIDE
 from pipelines.prompts import Prompt
 from pipelines.report.progress import say
@@ -313,7 +314,7 @@ def _writer_config(study: Study, writer: Writer) -> dict[str, Any]:
     instructed_by = (
         {"prompt": writer.prompt.digest}
         if isinstance(writer, ChatWriter)
-        else {"soft_prompt": digest(study.prompt("response"))}
+        else {"soft_prompt": sha256_of(study.prompt("response"))}
     )
     return {
         "name": identity.name,

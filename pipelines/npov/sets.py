@@ -15,12 +15,12 @@ from pipelines import prompts
 from pipelines.data.procon import Topic
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.files import replace_text
+from pipelines.files import replace_text, sha256_of
 from pipelines.npov.annotation import limit_of
 from pipelines.npov.example import AnnotatedExample, Error, as_read, read_annotated
 from pipelines.npov.result import ORGANIC, PARAPHRASED, UNPARAPHRASED, Case
 from pipelines.npov.similarity import ArgumentTagger
-from pipelines.npov.study import Study, asked, digest, digest_of
+from pipelines.npov.study import Study, asked, digest_of
 from pipelines.npov.synthesis import (
     Reword,
     argument_digest,
@@ -160,7 +160,9 @@ def cases_of(study: Study, found: Sequence[AnnotatedExample], reword: Reword) ->
         for made in _in_turn(families):
             cases += [Case(name, member) for member, paraphrased in made if paraphrased is wanted]
     study.begin(
-        "sets", annotated=digest(study.file("annotated")), reworded=digest(study.file("reworded"))
+        "sets",
+        annotated=sha256_of(study.file("annotated")),
+        reworded=sha256_of(study.file("reworded")),
     )
     limit = study.sizes.limit
     measured = "all" if limit is None else f"the first {limit:,} of each (the paper: all)"

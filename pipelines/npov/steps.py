@@ -12,6 +12,7 @@ import time
 from typing import NamedTuple
 
 from pipelines.experiment.options import source_of, tagger_named
+from pipelines.files import sha256_of
 from pipelines.npov.annotation import annotated, errors_in
 from pipelines.npov.decoder import decoder_folder
 from pipelines.npov.detectors import TRAINING, detected, figure_2, tuned_classifiers
@@ -21,7 +22,7 @@ from pipelines.npov.result import KINDS
 from pipelines.npov.sets import cases_of, paraphrased_arguments, sizes_of
 from pipelines.npov.settings import StudyOptions
 from pipelines.npov.similarity import once_loaded
-from pipelines.npov.study import Study, digest, sizes
+from pipelines.npov.study import Study, sizes
 from pipelines.npov.topics import counts, outside_table, topics_by_split
 from pipelines.report.progress import say
 from pipelines.report.table import Column, Table
@@ -135,7 +136,7 @@ def opened(options: StudyOptions, folder: RunFolder) -> Study:
         decoder_folder(options),
         tagger_named(options.tagger, where),
     )
-    study.begin("topics", data=digest(options.data), seed=options.seed)
+    study.begin("topics", data=sha256_of(options.data), seed=options.seed)
     study.tell(
         "topics",
         f"Topics: {options.data.name}, {counts(topics)}; the paper has 9, 28 and 35 from "

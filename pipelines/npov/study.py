@@ -15,7 +15,6 @@ from pydantic import BaseModel, TypeAdapter
 from pipelines.data.procon import Topic
 from pipelines.experiment.execute import run_examples
 from pipelines.experiment.options import source_of
-from pipelines.files import read_bytes
 from pipelines.judge.tagger import TaggerFolder
 from pipelines.npov.decoder import DecoderFolder
 from pipelines.npov.settings import StudyOptions
@@ -102,11 +101,6 @@ class Study:
     def tell(self, step: str, *sentences: str) -> None:
         """Note sentences about a step for the report."""
         self.note(step, told=sentences)
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    return sha256(read_bytes(path)).hexdigest()
 
 
 def digest_of(value: Any) -> str:
