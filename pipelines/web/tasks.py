@@ -6,7 +6,6 @@ the program was started with, or else the command's defaults.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import PurePosixPath
@@ -318,17 +317,15 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
         inspection = await task.inspect(as_asked(task, sent), options, warm, tell)
     view = inspection.view(inspection.picture() if inspection.picture else None)
     (example,) = view.examples
-    blocks = list(example.blocks())
-    drawn = replace(view, examples=(replace(example, blocks=lambda: blocks),))
     return (
         Found(
             title=inspection.title,
             cost=inspection.cost,
             models=tuple(view.models),
-            blocks=made_visible(encoded(blocks)),
+            blocks=made_visible(encoded(example.blocks())),
             result=inspection.result.model_dump(mode="json"),
         ),
-        render(inspection.title, [drawn], {**inspection.about, **provenance()}),
+        render(inspection.title, [view], {**inspection.about, **provenance()}),
     )
 
 
