@@ -6,7 +6,7 @@ the program was started with, or else the command's defaults.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
@@ -329,13 +329,7 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
     )
 
 
-_loaded: dict[tuple[str, str | None], Tagging] = {}
-
-
+@lru_cache(maxsize=1)
 def kept_loaded(folder: TaggerFolder) -> Tagging:
     """The tagger of a folder, kept loaded between jobs; see `TaggerFolder.load`."""
-    key = folder.identity, folder.device
-    if key not in _loaded:
-        _loaded.clear()
-        _loaded[key] = folder.load()
-    return _loaded[key]
+    return folder.load()
