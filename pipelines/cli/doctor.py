@@ -66,8 +66,7 @@ def doctor(options: ProfileOptions) -> None:
     Example:
         contested doctor --profile one-gpu-7b
     """
-    profile = options.profile or profiles.default_name()
-    checks = list(findings(profile, options.models_dir or default_models_dir()))
+    checks = list(findings(options.profile, options.models_dir or default_models_dir()))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for overflow in ("ellipsis", "ellipsis", "fold"):  # paths are shown in full
         table.add_column(overflow=overflow)
@@ -79,7 +78,7 @@ def doctor(options: ProfileOptions) -> None:
         raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to fix it")
 
 
-def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
+def findings(profile: str | None, models_dir: Path) -> Iterator[Finding]:
     """Check everything that a run needs, one finding per check."""
     chosen = profiles.load(profile)
     yield from machine()

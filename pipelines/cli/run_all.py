@@ -247,7 +247,7 @@ def refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
     served = source.profile.roles
     wanted = [] if options.endpoint else [served.generator, served.judge]
     if any(stage.gradients for stage in planned):
-        roles = profiles.load(options.profile or profiles.default_name()).roles
+        roles = profiles.load(options.profile).roles
         wanted.append(roles.salience or roles.generator)
     for model in dict.fromkeys(wanted):
         models.find(model, source.models_dir)
