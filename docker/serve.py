@@ -33,7 +33,7 @@ def served(
     key = settings.get("CONTESTED_API_KEY", "")
     if not key:
         raise ServingError("there is no key; write one into the file that CONTESTED_KEY_FILE names")
-    profile = profiles.load(settings.get("CONTESTED_PROFILE") or profiles.default_name())
+    profile = profiles.load(settings.get("CONTESTED_PROFILE"))
     role = settings.get("CONTESTED_ROLE")
     name = profile.roles.generator if role == "generator" else profile.roles.judge
     folder = models_dir / name

@@ -92,7 +92,8 @@ def add(
     if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
         raise ServingError(f"'{name}' cannot be a model's name; use letters, digits, '.', '_', '-'")
     source = source.expanduser()
-    if packed := is_gguf(source):
+    packed = source.suffix == ".gguf" and not source.is_dir()
+    if packed:
         gguf.check_gguf(source)
     else:
         check_folder(source)
@@ -107,11 +108,6 @@ def add(
             f"the model cannot be written to {models_dir}: {error.strerror or error}; choose"
             " another --models-dir"
         ) from error
-
-
-def is_gguf(source: Path) -> bool:
-    """Whether a path is a GGUF file, judging by its name."""
-    return source.suffix == ".gguf" and not source.is_dir()
 
 
 def _linked(

@@ -76,7 +76,7 @@ def go_offline() -> None:
     _exempt_loopback(os.environ)
 
 
-def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+def server_environment() -> dict[str, str]:
     """The environment for a vLLM server, without variables that would lead it to another machine.
 
     Inherited `VLLM_*` settings are dropped too: the profile alone says how an engine runs, so that
@@ -84,19 +84,19 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     """
     kept = {
         name: value
-        for name, value in (os.environ if base is None else base).items()
+        for name, value in os.environ.items()
         if name in _PLACES
         or (name.lower() not in _FOREIGN and not name.startswith(("VLLM_", "OTEL_")))
     }
-    kept |= {**OFFLINE, **SERVER, **module_path(kept)}
+    kept |= {**OFFLINE, **SERVER, **module_path()}
     _exempt_loopback(kept)
     return kept
 
 
-def module_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def module_path() -> dict[str, str]:
     """PYTHONPATH by which a process that this one starts finds this package."""
     root = str(Path(__file__).absolute().parent.parent)
-    inherited = environment.get("PYTHONPATH")
+    inherited = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([root, inherited] if inherited else [root])}
 
 

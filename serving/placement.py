@@ -8,7 +8,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -62,10 +62,10 @@ class Placement:
     """
 
     gpus: tuple[Gpu, ...]
-    engines: Mapping[str, tuple[Seat, ...]] = field(default_factory=dict)
-    local: Mapping[LocalRole, Seat] = field(default_factory=dict)
-    alone: Mapping[LocalRole, Seat] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
+    engines: Mapping[str, tuple[Seat, ...]]
+    local: Mapping[LocalRole, Seat]
+    alone: Mapping[LocalRole, Seat]
+    refused: Mapping[str, str]
 
     def seats(self, model: str) -> tuple[Seat, ...]:
         """The seats of a served model.

@@ -33,16 +33,20 @@ def cpu_precision() -> Precision:
     bfloat16 if the processor multiplies in it; otherwise float32, since emulated bfloat16 is five
     to seventy times slower.
     """
-    try:
-        lines = CPUINFO.read_text("utf-8", "replace").splitlines()
-    except OSError:  # not Linux
-        lines = []
-    # All cores have the same flags.
-    flags = next((line.split() for line in lines if line.startswith("flags")), [])
+    flags = cpuinfo("flags").split()
     for flag, unit in UNITS.items():
         if flag in flags:
             return Precision("bfloat16", f"the processor has {unit}")
     return Precision("float32", f"the processor has neither {' nor '.join(UNITS.values())}")
+
+
+def cpuinfo(field: str) -> str:
+    """A field of the first core, say "model name"; all have the same flags. Empty if unknown."""
+    try:
+        lines = CPUINFO.read_text("utf-8", "replace").splitlines()
+    except OSError:  # not Linux
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")
 
 
 def threads() -> dict[str, str]:

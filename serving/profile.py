@@ -196,15 +196,17 @@ def available() -> list[str]:
     return sorted(file.stem for file in _BUNDLED.glob("*.toml"))
 
 
-def load(name_or_path: str) -> Profile:
+def load(name_or_path: str | None) -> Profile:
     """Read a profile, and settle the options that depend on this machine's processor.
 
-    The argument is one of `available()`, or the path of a TOML file, which ends in ".toml".
+    The argument is one of `available()`, or the path of a TOML file, which ends in ".toml"; without
+    one it is `default_name()`.
 
     Raises:
         ServingError: The profile is missing, or its file has a fault; the message names the file,
             the key, and the remedy.
     """
+    name_or_path = name_or_path or default_name()
     named = name_or_path.endswith(".toml")
     path = Path(name_or_path).expanduser() if named else _BUNDLED / f"{name_or_path}.toml"
     if not path.is_file():  # not a pipe or device, which may never end

@@ -101,8 +101,13 @@ class ChatTokenizer:
 
     @cached_property
     def always_reasons(self) -> bool:
-        """Whether the model reasons before every reply, judging by its prompts."""
-        return opens_reasoning(self.render([{"role": "user", "content": "?"}]))
+        """Whether the model reasons before every reply, judging by its prompts.
+
+        The prompt ends within a reasoning block, or names gpt-oss's channel for it. Models whose
+        prompts show nothing (the first distillates of DeepSeek R1) are known only by their profile.
+        """
+        prompt = self.render([{"role": "user", "content": "?"}])
+        return prompt.rstrip().endswith(_OPENINGS) or _ANALYSIS in prompt
 
     @cached_property
     def _special(self) -> tuple[re.Pattern[str], ...]:
@@ -311,15 +316,6 @@ def on_a_fixed_day(source: str) -> str:
     An argument cannot replace `strftime_now`, as it is a function and requests carry only values.
     """
     return _CLOCK + source if "strftime_now" in source else source
-
-
-def opens_reasoning(prompt: str) -> bool:
-    """Whether the reply to a rendered prompt goes on, or begins, with reasoning.
-
-    The prompt ends within a reasoning block, or names gpt-oss's channel for it. Models whose
-    prompts show nothing (the first distillates of DeepSeek R1) are known only by their profile.
-    """
-    return prompt.rstrip().endswith(_OPENINGS) or _ANALYSIS in prompt
 
 
 def chat_template(folder: Path) -> tuple[str, Mapping[str, str]]:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ import pytest
 from scripted import Scripted
 
 from pipelines.cli.app import app, main
+from pipelines.cli.command import Group, Listed
 from serving.offline import module_path
 
 
@@ -75,7 +76,16 @@ def the_line(outcome: Outcome) -> str:
 @cache
 def commands() -> dict[tuple[str, ...], Any]:
     """Groups and commands, imported, by their words."""
-    return dict(app.loaded())
+    return dict(_loaded(app))
+
+
+def _loaded(group: Group, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield before, group
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from _loaded(command, *before, name)
+        elif isinstance(command, Listed):
+            yield (*before, name), command.load()
 
 
 def command_of(line: Sequence[str]) -> tuple[Any, list[str]]:

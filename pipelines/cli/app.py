@@ -23,10 +23,15 @@ STOPPED = "stopped; all answers so far are kept, and the same command resumes"
 USER_ERROR = 2
 
 
+FUNCTIONS: Final = {"list": "models.show_models", "add": "models.add", "build": "index.build"}
+"""Command -> its module and function, if they do not have its name."""
+
+
 def _command(name: str) -> Callable[..., Any]:
-    """The function of a command; module and function have the command's name."""
-    name = name.replace("-", "_")
-    command: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{name}"), name)
+    """The function of a command."""
+    same = name.replace("-", "_")
+    module, _, function = FUNCTIONS.get(name, f"{same}.{same}").partition(".")
+    command: Callable[..., Any] = getattr(import_module(f"pipelines.cli.{module}"), function)
     return command
 
 
@@ -41,18 +46,6 @@ def _experiment(name: str) -> Callable[..., Any]:
     from pipelines.cli.run import command_of
 
     return _command("run_all") if name == "all" else command_of(name)
-
-
-def _models(name: str) -> Callable[..., Any]:
-    from pipelines.cli import models
-
-    return {"list": models.show_models, "add": models.add}[name]
-
-
-def _index(name: str) -> Callable[..., Any]:
-    from pipelines.cli import index
-
-    return index.build
 
 
 EXAMPLES: Final = {
@@ -147,13 +140,13 @@ Examples:
 A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is
 downloaded, code in a model folder is never run, and pickle weights are refused. The SHA-256 of each
 file that affects a model's answers is stored beside the folder; every result has their digest.""",
-            listed(MODELS, _models),
+            listed(MODELS, _command),
             panel="This machine",
         ),
         "index": Group(
             "index",
             "Make documents searchable for `contested ask`.",
-            listed({"build": "Build an index of documents."}, _index),
+            listed({"build": "Build an index of documents."}, _command),
             panel="This machine",
         ),
         "lab": Group(

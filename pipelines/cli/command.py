@@ -1,7 +1,7 @@
 """Commands that are imported only when called, with help that fits on one screen."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 import typer
@@ -121,12 +121,3 @@ class Group(TyperGroup):
             raise InputError(f"contested {args[0]} is {self._elsewhere[args[0]]}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Listed) else command, rest
-
-    def loaded(self, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """This group and all its commands, imported, each with the words that call it."""
-        yield before, self
-        for name, command in self.commands.items():
-            if isinstance(command, Group):
-                yield from command.loaded(*before, name)
-            elif isinstance(command, Listed):
-                yield (*before, name), command.load()

@@ -91,9 +91,7 @@ def inspect(
 def _write(found: Inspection[Any], html: Path | None, png: Path | None) -> None:
     from pipelines.files import replace_bytes
 
-    drawn = None
-    if found.picture is not None and (html or png):
-        drawn = found.picture()
+    drawn = found.picture() if found.picture is not None and (html or png) else None
     if png is not None:
         if drawn is None:
             raise InputError(f"--png {png}: there are no words to draw")

@@ -62,7 +62,7 @@ def workers(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[P
 
 @contextmanager
 def _actors(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[Sequence[Any]]:
-    profile = profiles.load(options.profile or profiles.default_name())
+    profile = profiles.load(options.profile)
     cores = max(os.cpu_count() or 1, options.ray_workers or ON_THIS_MACHINE)
     with connected(str(options.ray), cores):
         import ray
@@ -77,7 +77,7 @@ def _actors(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[S
 
 def announced(options: RunOptions) -> str:
     """Where the run would execute, for `--dry-run`."""
-    gpus = _gpus(options, profiles.load(options.profile or profiles.default_name()))
+    gpus = _gpus(options, profiles.load(options.profile))
     place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
     count = _wanted(options, gpus)
     size = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"

@@ -19,7 +19,7 @@ from pipelines.judge.judgement import Relation
 from pipelines.report import glance
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.plots import Place, curve, plane, shares
-from pipelines.report.table import Cell, Table, estimate_of, grouped, own_rows
+from pipelines.report.table import Cell, Table, estimate_of, grouped
 from pipelines.report.texts import FAILED, values, words
 
 FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
@@ -100,7 +100,7 @@ IN_ORDER = ("RelRAG", "NLI-RAG", OURS, "CiteRAG", ORACLE)
 
 def citation_plots(table: Table) -> Iterator[Markup]:
     """Citation precision against recall, a plot per data set (Figure 4)."""
-    for (name,), rows in grouped(own_rows(table), "dataset"):
+    for (name,), rows in grouped(table, "dataset"):
         methods = {str(row["method"]): row for row in rows}
         points = {
             method: [place] for method in IN_ORDER if (place := _point(method, methods[method]))

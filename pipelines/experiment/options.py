@@ -195,7 +195,7 @@ class JudgedOptions(ServerOptions):
                 return Usual("model", "atomic", f"--{name} names a model")
         from serving import profile as profiles
 
-        profile = profiles.load(given.get("profile") or profiles.default_name())
+        profile = profiles.load(given.get("profile"))
         return Usual(profile.judge, profile.claims, f"profile {profile.name}")
 
     @model_validator(mode="before")
@@ -332,7 +332,7 @@ def source_of(options: ProfileOptions, role: "Role") -> "Source":
             "--strict says how a server is started, so it has no effect on --endpoint; "
             "leave one of them out"
         )
-    profile = profiles.load(options.profile or profiles.default_name())
+    profile = profiles.load(options.profile)
     model = options.model if isinstance(options, ModelOptions) else None
     models_dir = options.models_dir or default_models_dir()
     if model is not None and not endpoints:

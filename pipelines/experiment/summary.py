@@ -32,7 +32,6 @@ from pipelines.report.table import (
     called,
     estimate_of,
     grouped,
-    own_rows,
     with_names_joined,
 )
 from pipelines.report.texts import one_line
@@ -254,7 +253,7 @@ class Group(NamedTuple):
 def groups(figure: Figure, table: Table) -> list[Group]:
     """A figure by group; groups without any value are left out."""
     made = []
-    for names, rows in grouped(own_rows(table), *figure.group):
+    for names, rows in grouped(table, *figure.group):
         values = [(str(row[figure.method]), estimate_of(row[figure.value])) for row in rows]
         trivial = [(name, value) for name, value in values if name in figure.trivial and value]
         excluded = {*figure.trivial, *figure.aside}
@@ -310,7 +309,7 @@ def _named(group: Group, values: Figures, known: Sequence[Group]) -> Iterator[An
 def _plots(figure: Figure, table: Table) -> Iterator[Markup]:
     """A dot plot for each group and column of a figure that has a value."""
     titles = {column.key: column.title for column in table.columns}
-    for names, rows in grouped(own_rows(table), *figure.group):
+    for names, rows in grouped(table, *figure.group):
         for key in (figure.value, *figure.also):
             values = [(str(row[figure.method]), estimate_of(row[key])) for row in rows]
             if any(value for _, value in values):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pipelines.npov.example import NpovExample
     from pipelines.npov.responses import Writer
     from pipelines.report.explorer import ExperimentView
+    from pipelines.report.texts import Block
     from salience.decoder import Decoder
     from salience.maps import WordMap
 
@@ -114,24 +115,20 @@ async def answer_npov(
     if options.out is not None:
         replace_text(options.out, example.model_dump_json(indent=2) + "\n")
 
-    def view(_: bytes | None) -> "ExperimentView":
-        blocks = (
-            *(
-                ()
-                if example.question == asked.query
-                else (Note(text=f"Taken as: {given.question}"),)
-            ),
-            Text(f"{example.opening} {example.response}", "Response"),
-            Facts(
-                facts=tuple(
-                    fact(side, argument) for side in SIDES for argument in example.arguments(side)
-                )
-            ),
-        )
-        return single("answer-npov", example.question, blocks, models_used(writer=client.model))
-
+    facts = [fact(side, argument) for side in SIDES for argument in example.arguments(side)]
+    blocks: list[Block] = [
+        Text(f"{example.opening} {example.response}", "Response"),
+        Facts(tuple(facts)),
+    ]
+    if example.question != asked.query:
+        blocks.insert(0, Note(f"Taken as: {given.question}"))
+    used = models_used(writer=client.model)
     return Inspection(
-        example, cost_line(client), title=example.question, view=view, about={"query": asked.query}
+        example,
+        cost_line(client),
+        title=example.question,
+        view=lambda _: single("answer-npov", example.question, blocks, used),
+        about={"query": asked.query},
     )
 
 

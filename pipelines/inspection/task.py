@@ -11,10 +11,9 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel
 
 from pipelines.data.records import Document, NonEmpty
-from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs
@@ -22,7 +21,6 @@ from pipelines.experiment.options import ProfileOptions
 from pipelines.files import or_sample
 from pipelines.judge.tagger import TaggerFolder, Tagging
 from pipelines.option import Option, Options
-from serving.errors import in_our_words
 
 if TYPE_CHECKING:
     from nli.pairs import Pair
@@ -111,7 +109,7 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
         InputError: A file cannot be read, is given twice or has a name that no document can have,
             or a folder has no text files.
     """
-    from pipelines.retrieval.documents import MARKDOWN, TEXT, files_of
+    from pipelines.retrieval.documents import MARKDOWN, TEXT, document_in, files_of
 
     files = [file for path in paths for file in files_of(or_sample(path), (*MARKDOWN, *TEXT))]
     names = [path.stem for path in files]
@@ -120,14 +118,7 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
         id_ = name if names.count(name) == 1 else str(path)
         if id_ in documents:
             raise InputError(f"the document {id_} is given twice; name each file once")
-        text = read_text(path)
-        try:
-            documents[id_] = Document(id=id_, text=text)
-        except ValidationError as error:
-            raise InputError(
-                f"{path}: '{id_}' cannot name a document "
-                f"({in_our_words(error.errors()[0]['msg'])}); rename the file"
-            ) from error
+        documents[id_] = document_in(path, id_)
     return tuple(documents.values())
 
 

@@ -20,7 +20,7 @@ from pipelines.report import blocks, glance
 from pipelines.report.blocks import Card, Cards, Choice, Fact, Facts, Source, Sources, Voice
 from pipelines.report.explorer import Example, Facet
 from pipelines.report.plots import curve, histogram
-from pipelines.report.table import Table, estimate_of, grouped, own_rows
+from pipelines.report.table import Table, estimate_of, grouped
 from pipelines.report.texts import (
     FAILED,
     RIGHT,
@@ -89,7 +89,7 @@ def line_plots(
     table: Table, group: str, series: str, across: str, metrics: Sequence[Metric[Any]]
 ) -> Iterator[Markup]:
     """A plot of each metric by `across` per value of the column `group`: a line per `series`."""
-    for (name,), rows in grouped(own_rows(table), group):
+    for (name,), rows in grouped(table, group):
         for metric in metrics:
             lines: dict[str, list[tuple[float, float]]] = {}
             for row in rows:

@@ -19,7 +19,7 @@ from pipelines.files import replace_text
 from pipelines.report.blocks import encoded
 from pipelines.report.glance import Finding, ModelUsed, cautions
 from pipelines.report.table import Table, as_shown, numeric, without_zeros
-from pipelines.report.template import assets, embedded, environment, macro, made_visible, policy
+from pipelines.report.template import assets, embedded, environment, macro, policy, with_texts
 from pipelines.report.texts import Block, Inline, visible
 
 _SHORT = 28
@@ -269,7 +269,7 @@ class Packed:
 
     def put(self, name: str, value: Any) -> None:
         """Adds a value under an element id, with texts inline."""
-        self.elements[name] = _deflated(_json(made_visible(value)))
+        self.elements[name] = _deflated(_json(with_texts(value, visible)))
 
     def put_all(self, name: str, values: Iterable[Any]) -> list[int]:
         """Adds values in chunks "NAME-0", "NAME-1" and so on, with long texts stored separately.
@@ -286,7 +286,7 @@ class Packed:
         for place, value in enumerate(values):
             if not chunk:
                 starts.append(place)
-            chunk.append(_json(self._referring(value)))
+            chunk.append(_json(with_texts(value, self._referring)))
             size += len(chunk[-1])
             if size > CHUNK:
                 close()
@@ -301,14 +301,8 @@ class Packed:
             self.elements[f"texts-{len(self.starts) - 1}"] = _deflated(_json(self._open))
             self._open, self._size = [], 0
 
-    def _referring(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return visible(value) if len(value) < LONG else {"$": self._number(value)}
-        if isinstance(value, dict):
-            return {key: self._referring(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._referring(item) for item in value]
-        return value
+    def _referring(self, text: str) -> str | dict[str, int]:
+        return visible(text) if len(text) < LONG else {"$": self._number(text)}
 
     def _number(self, text: str) -> int:
         if text not in self._numbers:

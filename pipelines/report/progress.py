@@ -109,15 +109,12 @@ class Display:
         self._waited = 0
         self._told, self._said = False, time.monotonic()
 
-    def begin(self, done: float) -> None:
+    def begin(self, done: float, waited: int = 1) -> None:
         """Start at this number; the pace is measured from now on, and shown from the second item.
 
         The first item may have to wait for a model, or for the rest of its batch.
         """
-        self._waited = 1
-        self._start(done)
-
-    def _start(self, done: float) -> None:
+        self._waited = waited
         self._done += done
         self._before = self._done
         self._began = time.monotonic()
@@ -136,7 +133,7 @@ class Display:
     def reached(self, done: float, total: int | None, remark: str = "") -> None:
         """Set the number done and the total."""
         if self._began is None:
-            self._start(done)
+            self.begin(done, waited=0)
         self._done, self._total = done, total
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, total=total, remark=remark)

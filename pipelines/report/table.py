@@ -300,12 +300,10 @@ def own_rows(table: Table) -> list[dict[str, Cell]]:
     return [dict(zip(keys, row, strict=True)) for row in table.rows]
 
 
-def grouped(
-    rows: Sequence[dict[str, Cell]], *keys: str
-) -> list[tuple[tuple[str, ...], list[dict[str, Cell]]]]:
-    """Rows by the values of columns, in the order of first appearance."""
+def grouped(table: Table, *keys: str) -> list[tuple[tuple[str, ...], list[dict[str, Cell]]]]:
+    """Our rows by the values of columns, in the order of first appearance."""
     groups: dict[tuple[str, ...], list[dict[str, Cell]]] = {}
-    for row in rows:
+    for row in own_rows(table):
         groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
     return list(groups.items())
 

@@ -7,6 +7,7 @@ it as text only (the policy demands trusted types, and no type is trusted).
 
 import base64
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,12 +77,17 @@ def embedded(value: Any) -> Markup:
 
 def made_visible(value: Any) -> Any:
     """A JSON value with all its texts made visible."""
+    return with_texts(value, visible)
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """A JSON value with each text in it, but no key, replaced by what `change` makes of it."""
     if isinstance(value, str):
-        return visible(value)
+        return change(value)
     if isinstance(value, dict):
-        return {key: made_visible(item) for key, item in value.items()}
+        return {key: with_texts(item, change) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [made_visible(item) for item in value]
+        return [with_texts(item, change) for item in value]
     return value
 
 

@@ -185,16 +185,21 @@ def _of(file: Path, name: str) -> Iterator[Document]:
     if file.name.endswith(LINES):
         yield from read_records(file, Document, "documents, docs/conrag.md")
     elif file.name.endswith((*MARKDOWN, *TEXT, *HTML, *PDF)):
-        text = read_text(file)
-        try:
-            yield Document(id=name, text=text)
-        except ValidationError as error:
-            raise InputError(
-                f"{file}: {name!r} cannot name a document "
-                f"({in_our_words(error.errors()[0]['msg'])}); rename it"
-            ) from error
+        yield document_in(file, name)
     elif not file.exists():
         raise InputError(f"{file} does not exist; check the path")
     else:
         kinds = ", ".join((*READ, *HTML, *PDF))
         raise InputError(f"{file} cannot be read; names of documents end in {kinds}")
+
+
+def document_in(file: Path, name: str) -> Document:
+    """A file's text as a document; InputError if it cannot be read, or cannot have this name."""
+    text = read_text(file)
+    try:
+        return Document(id=name, text=text)
+    except ValidationError as error:
+        raise InputError(
+            f"{file}: {name!r} cannot name a document "
+            f"({in_our_words(error.errors()[0]['msg'])}); rename the file"
+        ) from error

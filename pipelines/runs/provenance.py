@@ -11,7 +11,7 @@ import psutil
 
 from serving.calls import Usage
 from serving.gpus import visible
-from serving.processor import CPUINFO, cpu_precision
+from serving.processor import cpu_precision, cpuinfo
 
 PACKAGES = (
     "contested",
@@ -55,24 +55,12 @@ def hardware() -> dict[str, Any]:
     """Processor, cores, memory (GiB), GPUs and the CPU's number format."""
     return {
         "system": platform.platform(),
-        "processor": processor(),
+        "processor": cpuinfo("model name") or platform.processor() or platform.machine(),
         "cpu_precision": str(cpu_precision()),
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpus": [str(gpu) for gpu in visible() or ()],
+        "gpus": [str(gpu) for gpu in visible()],
     }
-
-
-def processor() -> str:
-    """Name of the processor, as far as the system reports it."""
-    try:
-        with CPUINFO.open(encoding="utf-8") as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def _now() -> str:

@@ -6,8 +6,7 @@ the program was started with, or else the command's defaults.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
@@ -318,27 +317,19 @@ async def perform(server: ServerOptions, sent: Form, tell: Tell) -> tuple[Found,
         inspection = await task.inspect(as_asked(task, sent), options, warm, tell)
     view = inspection.view(inspection.picture() if inspection.picture else None)
     (example,) = view.examples
-    blocks = list(example.blocks())
-    drawn = replace(view, examples=(replace(example, blocks=lambda: blocks),))
     return (
         Found(
             title=inspection.title,
             cost=inspection.cost,
             models=tuple(view.models),
-            blocks=made_visible(encoded(blocks)),
+            blocks=made_visible(encoded(example.blocks())),
             result=inspection.result.model_dump(mode="json"),
         ),
-        render(inspection.title, [drawn], {**inspection.about, **provenance()}),
+        render(inspection.title, [view], {**inspection.about, **provenance()}),
     )
 
 
-_loaded: dict[tuple[str, str | None], Tagging] = {}
-
-
+@lru_cache(maxsize=1)
 def kept_loaded(folder: TaggerFolder) -> Tagging:
     """The tagger of a folder, kept loaded between jobs; see `TaggerFolder.load`."""
-    key = folder.identity, folder.device
-    if key not in _loaded:
-        _loaded.clear()
-        _loaded[key] = folder.load()
-    return _loaded[key]
+    return folder.load()

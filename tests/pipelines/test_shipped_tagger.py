@@ -10,7 +10,7 @@ from nli import calibration
 from nli.labels import LABELS
 from nli.pairs import read_pairs, write_pairs
 from nli.tagger import Tagger, shipped
-from pipelines.report.tagger import Predictions
+from pipelines.cli.calibrate import Predictions
 from pipelines.supervision import recipes
 from pipelines.supervision.calibrating import Readings, probabilities
 from pipelines.supervision.settings import PairSettings

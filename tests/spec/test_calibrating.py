@@ -10,9 +10,9 @@ from nli.labels import LABELS
 from nli.pairs import LabelledPair
 from nli.sentences import Span
 from nli.tagger import Reading
+from pipelines.cli.calibrate import Predictions
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.report.tagger import Predictions
 from pipelines.supervision.calibrating import Readings, calibrate
 
 

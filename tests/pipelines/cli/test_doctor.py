@@ -10,9 +10,9 @@ from model_shapes import published
 from tiny_encoders import cross_encoder
 from tiny_project import write_model
 
-from pipelines import machine
+from pipelines.cli import doctor
+from pipelines.cli.doctor import Finding, findings
 from pipelines.experiment import options
-from pipelines.machine import Finding, findings
 from serving import connect, models, server
 from serving import profile as profiles
 from serving.models import Model
@@ -98,9 +98,9 @@ def test_builds_fit_the_device(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine, "engine_version", lambda: engine)
-    monkeypatch.setattr(machine, "built_for_gpus", lambda: cuda)
-    monkeypatch.setattr(machine, "visible", lambda: [gpu] if gpu else [])
+    monkeypatch.setattr(doctor, "engine_version", lambda: engine)
+    monkeypatch.setattr(doctor, "built_for_gpus", lambda: cuda)
+    monkeypatch.setattr(doctor, "visible", lambda: [gpu] if gpu else [])
     found = by_name(findings(profile, tmp_path))
     assert found["builds"].state == state
     assert says in found["builds"].says
@@ -127,19 +127,19 @@ def test_the_driver_is_new_enough_for_cuda_13(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
     profile = profiles.load("one-gpu-7b")
-    found = machine.nvidia_driver(profile)
+    found = doctor.nvidia_driver(profile)
     assert found.state == state
     assert says in found.says
     if state == "missing":
         monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere::{tmp_path}")
-        assert machine.nvidia_driver(profile).state == "missing"
+        assert doctor.nvidia_driver(profile).state == "missing"
         (tmp_path / "libcuda.so.1").touch()
-        assert machine.nvidia_driver(profile).state == "note"
+        assert doctor.nvidia_driver(profile).state == "note"
         monkeypatch.delenv("LD_LIBRARY_PATH")
         (options,) = profile.engines.values()
         compatible = {"environment": {"VLLM_ENABLE_CUDA_COMPATIBILITY": "1"}}
         engines = {"m": EngineOptions.model_validate(options.model_dump() | compatible)}
-        allowed = machine.nvidia_driver(profile.model_copy(update={"engines": engines}))
+        allowed = doctor.nvidia_driver(profile.model_copy(update={"engines": engines}))
         assert allowed.state == "note"
         assert server.variables(engines["m"], "k")["VLLM_ENABLE_CUDA_COMPATIBILITY"] == "1"
 

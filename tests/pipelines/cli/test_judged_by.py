@@ -8,7 +8,7 @@ from scripted import Scripted, sentences
 from tagging import ScriptedTagger, offer
 
 from pipelines.cli import run_all
-from pipelines.main_job import Stage
+from pipelines.cli.run_all import Stage
 
 RECORD = {
     "id": "bridge",

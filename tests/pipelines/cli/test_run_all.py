@@ -8,9 +8,8 @@ import pytest
 from commands import Contested
 from scripted import Scripted
 
-from pipelines import main_job
 from pipelines.cli import run_all
-from pipelines.main_job import Stage
+from pipelines.cli.run_all import Stage
 
 RECORD = (
     json.dumps(
@@ -35,7 +34,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
         found[:] = stages
 
     monkeypatch.setattr(run_all, "_run_stages", note)
-    monkeypatch.setattr(main_job, "refuse_missing", lambda *_: None)
+    monkeypatch.setattr(run_all, "refuse_missing", lambda *_: None)
     return found
 
 
