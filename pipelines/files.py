@@ -68,7 +68,12 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, as hex; InputError as in `opened`."""
+    """SHA-256 of a file's bytes, as hex; InputError as in `opened`, or if it is a pipe.
+
+    What is read besides for its content would leave a pipe empty.
+    """
+    if path.is_fifo():
+        raise InputError(f"{path} is a pipe, which can be read only once; save it as a file first")
     return hashlib.sha256(read_bytes(path)).hexdigest()
 
 

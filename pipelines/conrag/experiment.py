@@ -225,7 +225,8 @@ def _search(
     """
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     embedder = Embedder(embedding, device=device) if embedding else None
-    folder = models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}"
+    corpus = digest_of(claims.corpus)[:8]
+    folder = models.folder.path / f"index-{claims.name}-{claims.part}-{corpus}"
     with models.counting("passages", len(claims.corpus)) as counter:
         if (folder / ABOUT).exists():
             index = Index(folder, embedder)

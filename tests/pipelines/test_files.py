@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import InputError
-from pipelines.files import check_writable, replace_text
+from pipelines.files import check_writable, file_digest, replace_text
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +69,9 @@ def test_half_a_file_of_a_killed_process_goes_away_and_of_a_living_one_stays(fol
     replace_text(Path("file.txt"), "whole")
     assert everything(folder) == before - {gone.name}
     assert Path("file.txt").read_text() == "whole"
+
+
+def test_a_pipe_has_no_digest_since_its_content_was_read_before() -> None:
+    os.mkfifo("pipe")
+    with pytest.raises(InputError, match="pipe is a pipe, which can be read only once; save it"):
+        file_digest(Path("pipe"))

@@ -70,6 +70,21 @@ def test_hallucinations_in_responses(contested: Contested) -> None:
     assert contents(out) == before
 
 
+def test_an_index_of_another_corpus_is_not_searched(contested: Contested) -> None:
+    run = ["run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out"]
+    contested.done(*run)
+    # A run killed before it recorded its corpus leaves only its index.
+    for file in Path("out").iterdir():
+        if file.is_file():
+            file.unlink()
+    other = json.loads(json.dumps(SOURCE).replace("by the mayor", "by the king"))
+    write("source_info.jsonl", other)
+    contested.done(*run)
+    results = json.dumps(records(Path("out/conrag.ragtruth.jsonl")))
+    assert "opened by the king in 1932" in results
+    assert "opened by the mayor in 1932." not in results
+
+
 ALCE = ["--dataset", "alce", "--data", "asqa.json"]
 
 
