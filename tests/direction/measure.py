@@ -1,6 +1,8 @@
 """How often a tagger is right about everyday records: `python tests/direction/measure.py [FOLDER]`.
 
-Without a folder the tagger that comes with the program is measured. Each record has a question, two
+Without a folder the tagger that comes with the program is measured. With `--pairs FILE`, labelled
+pairs as `nli.pairs` reads them, it is measured on claims made of two claims about one of FEVER's
+texts instead. Each record has a question, two
 or three documents that disagree, agree or are silent (`agreement`), four responses and claims to
 ask. `sure` takes one side, `hedged` tells the views, `off_topic` says what no document speaks of,
 `wrong` what is denied. `hedges_*.jsonl` have a document and a claim that reports two views, in the
@@ -9,14 +11,16 @@ as you like. Never look at cases of the unseen one while a tagger or its rules a
 tell whether those of the other half were learned by heart.
 """
 
+import argparse
 import asyncio
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from nli.labels import Label
+from nli.pairs import read_pairs
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -26,6 +30,7 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
 from pipelines.data.records import Document, Example, Record
 from pipelines.inspection.ask import QueryAsked, retrieve
+from pipelines.judge.judgement import Relation
 from pipelines.judge.tagger import TaggerFolder, shipped_tagger, tagger_folder
 
 HALVES: Final = ("seen", "unseen")
@@ -37,6 +42,16 @@ SIDES: Final = {
 }
 
 ASK: Final = AnswerOptions(method="bm25")
+
+FORMS: Final = {
+    "differ": "Sources differ: some hold that {}, others that {}.",
+    "while": "While one report claims that {}, another maintains that {}.",
+    "whereas": "The guide says {}, whereas the study says {}.",
+    "sentences": "According to one account, {}. Another account says that {}.",
+    "disputed": "It is disputed whether {} or {}.",
+    "and": "{}, and {}.",
+}
+"""Claims that report two others, in forms that no tagger was trained on."""
 
 
 class Verdict(NamedTuple):
@@ -67,10 +82,44 @@ def measured(folder: TaggerFolder, half: str) -> list[Verdict]:
         # Side by side, so that the tagger reads the pairs of many records in a batch.
         return await asyncio.gather(
             *(_verdicts(record, scorer) for record in records(half)),
-            *(_of_hedge(str(number), row, scorer) for number, row in enumerate(hedges(half), 1)),
+            *(_of_hedge(row, scorer) for row in hedges(half)),
         )
 
     return [verdict for verdicts in asyncio.run(judged()) for verdict in verdicts]
+
+
+def measured_in_forms(folder: TaggerFolder, pairs: Path) -> list[Verdict]:
+    """The verdicts on claims made of two: the first supported and denied ones about each text.
+
+    "plain" are the two alone. "one right" reports both, "both wrong" the first two denied ones.
+    """
+    by_text: dict[str, dict[Label, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for pair in read_pairs(pairs):
+        if pair.source == "fever":
+            by_text[pair.premise][pair.label].append(pair.hypothesis.rstrip("."))
+    rows: list[tuple[str, str, str, Relation]] = []
+    for text, claims in by_text.items():
+        right, wrong = claims[Label.SUPPORT], claims[Label.REFUTE]
+        if right and wrong:
+            one, other = right[0], wrong[0]
+            rows.append(("plain, supported", text, f"{one}.", Relation.SUPPORTS))
+            rows.append(("plain, denied", text, f"{other}.", Relation.CONTRADICTS))
+            rows += [
+                (f"{name}, one right", text, form.format(*views), Relation.SUPPORTS)
+                for name, form in FORMS.items()
+                for views in ((one, other), (other, one))
+            ]
+        if len(wrong) > 1:
+            rows += [
+                (f"{name}, both wrong", text, form.format(*wrong[:2]), Relation.CONTRADICTS)
+                for name, form in FORMS.items()
+            ]
+    scorer = prepare(Settings(judge="tagger", claims="sentences"), tagger=folder)
+
+    async def judged() -> list[Verdict]:
+        return await asyncio.gather(*(_labelled(*row, scorer) for row in rows))
+
+    return asyncio.run(judged())
 
 
 def shares(verdicts: Sequence[Verdict]) -> dict[str, tuple[float, int]]:
@@ -91,9 +140,16 @@ async def _verdicts(record: Record, scorer: Scorer) -> list[Verdict]:
     return [*verdicts, *(Verdict("ask", claim, side == claims[claim]) for claim, side in asked)]
 
 
-async def _of_hedge(case: str, row: dict[str, str], scorer: Scorer) -> list[Verdict]:
-    told = await scorer.judge.label([row["claim"]], [Document(id=case, text=row["document"])])
-    return [Verdict("two views", case, told.judgements[0].relation == row["relation"])]
+async def _of_hedge(row: dict[str, str], scorer: Scorer) -> list[Verdict]:
+    relation = Relation(row["relation"])
+    return [await _labelled("two views", row["document"], row["claim"], relation, scorer)]
+
+
+async def _labelled(
+    measure: str, text: str, claim: str, relation: Relation, scorer: Scorer
+) -> Verdict:
+    told = await scorer.judge.label([claim], [Document(id="text", text=text)])
+    return Verdict(measure, claim, told.judgements[0].relation == relation)
 
 
 def _of_responses(record: Record, scored: dict[str, Result]) -> Iterator[Verdict]:
@@ -135,8 +191,20 @@ def side_of(answer: Answer) -> str:
     return "divided" if answer.disputed else SIDES[answer.stance]
 
 
+def told(of: str, verdicts: Sequence[Verdict]) -> None:
+    """Print the share of every measure."""
+    for measure, (share, cases) in shares(verdicts).items():
+        print(f"{of:<8}{measure:<24}{share:.2f} of {cases}")
+
+
 if __name__ == "__main__":
-    tagger = tagger_folder(Path(sys.argv[1])) if len(sys.argv) > 1 else shipped_tagger()
-    for half in HALVES:
-        for measure, (share, cases) in shares(measured(tagger, half)).items():
-            print(f"{half:<8}{measure:<12}{share:.2f} of {cases}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--pairs", type=Path)
+    given = parser.parse_args()
+    tagger = tagger_folder(given.folder) if given.folder else shipped_tagger()
+    if given.pairs:
+        told("FEVER", measured_in_forms(tagger, given.pairs))
+    else:
+        for half in HALVES:
+            told(half, measured(tagger, half))
