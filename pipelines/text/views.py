@@ -10,7 +10,14 @@ from itertools import pairwise
 
 from nli.sentences import sentences
 from pipelines.text.days import MONTH
-from pipelines.text.declarative import PREPOSITIONS, is_past, is_verb, past, third_person
+from pipelines.text.declarative import (
+    PREPOSITIONS,
+    is_participle,
+    is_past,
+    is_verb,
+    past,
+    third_person,
+)
 
 MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 """Most sentences and characters of a claim with several views."""
@@ -18,21 +25,33 @@ MOST_SENTENCES, MOST_CHARACTERS = 3, 1_000
 LEAST_WORDS = 3
 """Fewest words of a view."""
 
+_SAYS_SO = (
+    r"says?|said|argues?|argued|suggests?|suggested|indicates?|indicated|asserts?|asserted|"
+    r"concludes?|concluded|believes?|believed|thinks?|thought|insists?|insisted|contends?|contended"
+)
 _SAYS = (
-    r"(?:says?|said|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
-    r"argues?|argued|suggests?|suggested|indicates?|indicated|mentions?|mentioned|asserts?|"
-    r"asserted|concludes?|concluded|believes?|believed|thinks?|thought|insists?|insisted|"
-    r"contends?|contended|estimates?|estimated|puts? it|has it)"
+    rf"(?:{_SAYS_SO}|states?|stated|reports?|reported|claims?|claimed|notes?|noted|writes?|wrote|"
+    r"mentions?|mentioned|estimates?|estimated|puts? it|has it)"
 )
 SAYS = rf"(?:{_SAYS}|finds?|found|holds?|held|maintains?|maintained|shows?|showed)"
 """Verbs that report; the last ones surely only before "that": "Finland holds the record"."""
-_LINKS = r"but|yet|while|whereas|although|though|however|by contrast|in contrast|instead"
+_LINKS = (
+    r"but(?! to\b)|yet(?! to\b)|while|whereas|although|though|however|by contrast|in contrast|"
+    r"instead(?! of\b)"
+)
+_AUXILIARY = (
+    r"(?:(?:is|are|was|were|has|have|had|could|would|might|must|should|did|does|do)(?:n['’]t)?|"
+    r"can(?:['’]t|not)?|will|won['’]t|may)"
+)
 _SEPARATOR = re.compile(
     rf"\s*;\s+|\s+[-–—]\s+|(?P<weak>:\s+|,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
     rf"|,?\s+(?:{_LINKS}),?\s+|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)"
     r"|\s*\n\W*",
     re.IGNORECASE,
 )
+_ACTIVE = r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )"
+# "One report claims it opened" reports, "the state claims the island" does not.
+_REPORTS = re.compile(rf"(?:\S+\s+){{1,6}}?{_ACTIVE}(?:(?-i:{_SAYS})\s+)+(?!to\b)", re.IGNORECASE)
 _LEADS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -45,16 +64,18 @@ _LEADS = tuple(
         # "it is disputed whether", "there are reports that"
         r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
         r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
-        # "the guide says that", "one report claims", "others hold", "some sources that"
-        rf"(?:\S+\s+){{1,6}}?(?:(?:(?-i:{_SAYS})\s+)+(?:that\s+)?|that\s+)",
+        # "the guide says", "others hold that", "some sources that"; not "a film that is about"
+        rf"(?:\S+\s+){{1,6}}?{_ACTIVE}(?:(?:(?-i:{_SAYS_SO})\s+)+(?:that\s+)?|"
+        rf"that\s+(?!{_AUXILIARY}\b))",
         r"(?:whether|if|that)\s+",
     )
 )
 # "The United States" and "a writer" report nothing.
+_REPORT = rf"(?:the|some|other|an?) \S+ (?-i:{SAYS})"
 _TAIL = re.compile(
     rf",\s+{SAYS}\s+[^,;]{{1,40}}$|"
-    r",?\s+(?:according to|depending on|(?:as )?(?:the|some|other|an?) \S+ "
-    rf"(?-i:{SAYS})\b)[^,;]*$|\s*[\[(][^\])]*[\])]\s*$",
+    rf",?\s+(?:according to|depending on|as {_REPORT})\b[^,;]*$|,\s+{_REPORT}\b[^,;]*$|"
+    r"\s*[\[(][^\])]*[\])]\s*$",
     re.IGNORECASE,
 )
 # Words that reject a view, or say that nobody holds it: a claim with one is not split.
@@ -86,7 +107,7 @@ _ABOUT = (
 _ELLIPSIS = re.compile(
     rf"(?P<said>.*?)(?:[.,;]|\s+[-–—]|(?=\s+(?:\(|(?:{_LINKS})\b)))\s+\(?"
     rf"(?:(?:and|or|{_LINKS}),?\s+)?(?:[\w'’-]+\s+){{1,4}}?"
-    rf"(?:{_SAYS}|finds?|found|shows?|showed|gives?|gave|names?|named|lists?|listed|counts?|"
+    rf"{_ACTIVE}(?:{_SAYS}|finds?|found|shows?|showed|gives?|gave|names?|named|lists?|listed|counts?|"
     r"counted|speaks? of|spoke of)"
     r"(?:\s+that)?(?:\s+(?:it|this)\s+(?:is|was))?(?:\s+(?:in|on|at))?"
     rf"\s+(?P<value>{_ABOUT}(?:{_MONTH}{NUMBER}|{_IN_WORDS}))"
@@ -97,9 +118,6 @@ _OR = r"(?:\s*\([^()]*\))?,?\s+or\s+(?:(?:in|on|at|about|around|perhaps|possibly
 _ALTERNATIVES = re.compile(
     rf"(?<![\d:/-])(?<!to )({_MONTH}{NUMBER}){_OR}({_MONTH}{NUMBER})(?![\d:/-]|\s+to\b)"
     r"(?:\s*\([^()]*\))?"
-)
-_AUXILIARY = re.compile(
-    r"is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do"
 )
 
 
@@ -146,12 +164,23 @@ def _divided(sentence: str) -> list[str]:
     """A sentence split at separators between possible statements."""
     parts: list[str] = []
     start = 0
-    for mark in _SEPARATOR.finditer(sentence):
-        sides = (_bare(sentence[start : mark.start()]), _bare(sentence[mark.end() :]))
+    marks = [*_SEPARATOR.finditer(sentence)]
+    for place, mark in enumerate(marks):
+        stronger = (
+            later.start() for later in marks[place + 1 :] if _strength(later) > _strength(mark)
+        )
+        end = next(stronger, len(sentence))
+        sides = (_bare(sentence[start : mark.start()]), _bare(sentence[mark.end() : end]))
         if all(_is_statement(side) if mark["weak"] else _is_long(side) for side in sides):
             parts.append(sentence[start : mark.start()])
             start = mark.end()
     return [*parts, sentence[start:]]
+
+
+def _strength(mark: re.Match[str]) -> int:
+    """How surely a separator divides statements, not the parts of one: "and", "or", "but"."""
+    weak = mark["weak"]
+    return 2 if weak is None else int("," in weak or weak.split() == ["or"])
 
 
 def _is_long(text: str) -> bool:
@@ -165,7 +194,8 @@ def _is_fragment(text: str) -> bool:
     first, second, *_ = words = text.split()
     verbs = [word for before, word in pairwise(words) if finite(word, before) or is_past(word)]
     plural = first.endswith("s") and (is_verb(second) or second in verbs[:1])
-    return (finite(first, "") and not plural) or bool(_FRAGMENT.match(text) and not verbs)
+    starts = finite(first, "") or is_past(first)
+    return (starts and not plural) or bool(_FRAGMENT.match(text) and not verbs)
 
 
 def _bare(part: str) -> str:
@@ -174,6 +204,11 @@ def _bare(part: str) -> str:
     for lead in _LEADS:
         if found := lead.match(bare):
             bare = bare[found.end() :]
+    reports = _REPORTS.match(bare)
+    if reports and any(
+        finite(word, before) for before, word in pairwise(bare[reports.end() :].split())
+    ):
+        bare = bare[reports.end() :]
     return bare
 
 
@@ -189,7 +224,11 @@ def _is_statement(text: str) -> bool:
 
 def finite(word: str, before: str) -> bool:
     """Whether a word is an auxiliary, or looks like a verb of the third person or the past."""
-    if _AUXILIARY.fullmatch(word) or (word.endswith("ed") and before[:1].isupper()):
+    named = before[:1].isupper() or before.endswith(")")
+    if re.fullmatch(_AUXILIARY, word) or (named and word.endswith("ed")):
+        return True
+    # "The war began", "Kim won"; but not "a race won by Kim"
+    if is_past(word) and (named or not is_participle(word)):
         return True
     if not word.isalpha() or not word.islower() or before.lower() in {"the", "a", "an", "of", "to"}:
         return False
