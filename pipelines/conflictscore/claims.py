@@ -86,7 +86,7 @@ NOTHING_GIVEN = (
     "no claim to judge: the claims given with the response have no words; leave them out"
 )
 """Why there is no claim if claims came with the response."""
-RULES = 7
+RULES = 8
 """Increase it when the rules for claims change, so that run folders do not mix old and new."""
 
 

@@ -43,6 +43,7 @@ _AUXILIARY = (
     r"(?:(?:is|are|was|were|has|have|had|could|would|might|must|should|did|does|do)(?:n['’]t)?|"
     r"can(?:['’]t|not)?|will|won['’]t|may)"
 )
+_PRONOUN = "(?:I|you|he|she|it|we|they|that|there)"
 _SEPARATOR = re.compile(
     rf"\s*;\s+|\s+[-–—]\s+|(?P<weak>:\s+|,?\s+(?:and|or),?\s+|\s*\((?=[a-z])|\)\s*)"
     rf"|,?\s+(?:{_LINKS}),?\s+|,\s+(?=(?:others?|another|some|the other|possibly|perhaps)\b)"
@@ -65,8 +66,8 @@ _LEADS = tuple(
         r"(?:it|there)(?:'s| is| are| was| were| remains| has been| have been| may be)"
         r" [^,;]{0,40}?\b(?:whether|if|that)\s+",
         # "the guide says", "others hold that", "some sources that"; not "a film that is about"
-        rf"(?:\S+\s+){{1,6}}?{_ACTIVE}(?:(?:(?-i:{_SAYS_SO})\s+)+(?:that\s+)?|"
-        rf"that\s+(?!{_AUXILIARY}\b))",
+        rf"(?:\S+\s+){{0,6}}?(?:{_ACTIVE}(?:(?-i:{_SAYS_SO})\s+)+(?:that\s+)?|"
+        rf"(?:{SAYS}|others?|some|one|another|sources?|accounts?|evidence|knowledge)\s+that\s+)",
         r"(?:whether|if|that)\s+",
     )
 )
@@ -83,6 +84,11 @@ _REJECTED = re.compile(
     r"\b(?:false|wrong\w*|myths?|debunk\w*|mistak\w*|contrary to|misconception|not true|untrue|"
     r"in (?:fact|reality)|disprov\w*|refut\w*|den(?:y|ies|ied)|reject\w*|nobody|no one|hoax|"
     r"rumou?r|no longer|not the case|incorrect\w*)\b",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(
+    r"if|that|which|who|whom|whose|because|when|where|while|since|as|how|what|why|whether|"
+    r"until|unless|and|or",
     re.IGNORECASE,
 )
 # "Opinion on the kettle is divided": what follows is reported.
@@ -170,11 +176,17 @@ def _divided(sentence: str) -> list[str]:
             later.start() for later in marks[place + 1 :] if _strength(later) > _strength(mark)
         )
         end = next(stronger, len(sentence))
-        sides = (_bare(sentence[start : mark.start()]), _bare(sentence[mark.end() : end]))
-        if all(_is_statement(side) if mark["weak"] else _is_long(side) for side in sides):
+        sides = _bare(sentence[start : mark.start()]), _bare(sentence[mark.end() : end])
+        weak = mark["weak"] and not (_strength(mark) and _one_subject(*sides))
+        if all(_is_statement(side) if weak else _is_long(side) for side in sides):
             parts.append(sentence[start : mark.start()])
             start = mark.end()
     return [*parts, sentence[start:]]
+
+
+def _one_subject(first: str, second: str) -> bool:
+    """Whether two texts begin with the same two words, as two statements of one subject do."""
+    return first.casefold().split()[:2] == second.casefold().split()[:2]
 
 
 def _strength(mark: re.Match[str]) -> int:
@@ -215,22 +227,27 @@ def _bare(part: str) -> str:
 def _is_statement(text: str) -> bool:
     """Whether a text has a subject and a verb, as far as the rules know."""
     words = text.split()
-    return (
-        _is_long(text)
-        and not finite(words[0], "")
-        and any(finite(word, before) for before, word in pairwise(words[:-1]))
-    )
+    if not _is_long(text) or finite(words[0], "") or re.match(r"(?:to|not|[a-z]+ly)\b", text):
+        return False
+    if re.match(rf"{_PRONOUN}['’]", text):  # "it's"
+        return True
+    for before, word in pairwise(words[:-1]):
+        if _SUBORDINATE.fullmatch(before):
+            return False  # what follows is no main clause
+        if finite(word, before):
+            return True
+    return False
 
 
 def finite(word: str, before: str) -> bool:
     """Whether a word is an auxiliary, or looks like a verb of the third person or the past."""
-    named = before[:1].isupper() or before.endswith(")")
-    if re.fullmatch(_AUXILIARY, word) or (named and word.endswith("ed")):
-        return True
-    # "The war began", "Kim won"; but not "a race won by Kim"
-    if is_past(word) and (named or not is_participle(word)):
-        return True
-    if not word.isalpha() or not word.islower() or before.lower() in {"the", "a", "an", "of", "to"}:
+    if before.lower() in {"the", "a", "an", "of", "to"} or not re.fullmatch("[a-z’']+", word):
         return False
+    if re.fullmatch(_AUXILIARY, word):
+        return True
+    named = re.match(rf"[A-Z]|.*\)$|{_PRONOUN}$", before)
+    # "The war began", "Kim won"; but not "a race won by Kim"
+    if (named and word.endswith("ed")) or (is_past(word) and (named or not is_participle(word))):
+        return True
     stems = (word[:-1], word[:-2], f"{word[:-3]}y", word[:-2] + "e", word[:-3], word)
     return any(is_verb(stem) and word in (past(stem), third_person(stem)) for stem in stems)
