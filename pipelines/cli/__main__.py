@@ -13,7 +13,7 @@ _NO_MEMORY = re.compile(
     rf"{os.strerror(errno.ENOMEM)}|can't (?:start new thread|allocate memory)"
     r"|failed to map segment|out of memory"
     # CPython's message when it cannot even allocate the exception.
-    r"|returned NULL without setting an exception",
+    r"|returned NULL without setting an exception|error return without exception set",
     re.IGNORECASE,
 )
 

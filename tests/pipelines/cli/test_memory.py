@@ -50,6 +50,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB"),
         OSError(12, "Cannot allocate memory"),
         SystemError("<built-in function compile> returned NULL without setting an exception"),
+        SystemError("error return without exception set"),
         ImportError("libtorch.so: failed to map segment from shared object"),
         caused(ImportError("numpy cannot be imported"), ImportError("failed to map segment")),
         caused(RuntimeError("a model was not loaded"), MemoryError()),
