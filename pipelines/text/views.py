@@ -50,6 +50,7 @@ _SEPARATOR = re.compile(
     r"|\s*\n\W*",
     re.IGNORECASE,
 )
+# "The fever is indicated by a rash" reports nothing.
 _ACTIVE = r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )"
 # "One report claims it opened" reports, "the state claims the island" does not.
 _REPORTS = re.compile(rf"(?:\S+\s+){{1,6}}?{_ACTIVE}(?:(?-i:{_SAYS})\s+)+(?!to\b)", re.IGNORECASE)
@@ -86,6 +87,7 @@ _REJECTED = re.compile(
     r"rumou?r|no longer|not the case|incorrect\w*)\b",
     re.IGNORECASE,
 )
+# A verb after one of these is not that of the main clause.
 _SUBORDINATE = re.compile(
     r"if|that|which|who|whom|whose|because|when|where|while|since|as|how|what|why|whether|"
     r"until|unless|and|or",
@@ -233,7 +235,7 @@ def _is_statement(text: str) -> bool:
         return True
     for before, word in pairwise(words[:-1]):
         if _SUBORDINATE.fullmatch(before):
-            return False  # what follows is no main clause
+            return False
         if finite(word, before):
             return True
     return False
