@@ -68,13 +68,15 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, as hex; InputError as in `opened`, or if it is a pipe.
+    """SHA-256 of a file's bytes, as hex; InputError as in `opened`, or if it is a pipe."""
+    refuse_pipe(path)
+    return hashlib.sha256(read_bytes(path)).hexdigest()
 
-    What is read besides for its content would leave a pipe empty.
-    """
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse a pipe that is read for its digest, too: the first reading leaves it empty."""
     if path.is_fifo():
         raise InputError(f"{path} is a pipe, which can be read only once; save it as a file first")
-    return hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def read_whole(file: io.BufferedIOBase, name: str, largest: int = LARGEST, size: int = 0) -> bytes:

@@ -16,6 +16,7 @@ from pipelines.data import conflictingqa, jsonl
 from pipelines.data.records import Document, Example
 from pipelines.data.released import content, entries
 from pipelines.errors import InputError
+from pipelines.files import refuse_pipe
 from pipelines.judge.fitting import chat_about
 from pipelines.judge.judgement import Truncation
 from pipelines.prompts import Prompt
@@ -187,6 +188,7 @@ def read(path: Path) -> Topics:
             f"{path} has no question with documents that could disagree; each record needs a "
             "'question' and two documents or more"
         )
+    refuse_pipe(path)
     digest = hashlib.sha256(content(path)).hexdigest()
     return Topics(path.name, digest, tuple(topics), count - len(topics))
 

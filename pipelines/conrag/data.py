@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -384,6 +385,14 @@ class Dataset:
     corpus: tuple[Document, ...]
     skipped: tuple[str, ...] = ()
 
+    @cached_property
+    def corpus_digest(self) -> str:
+        """SHA-256 over the corpus, as hex, whatever files it came from."""
+        digest = hashlib.sha256()
+        for passage in self.corpus:
+            digest.update(passage.model_dump_json().encode("utf-8"))
+        return digest.hexdigest()
+
 
 Read = tuple[Iterable[Query], list[Document] | None, tuple[str, ...]]
 """Queries, the passages of a separate corpus, and why rows were skipped."""
@@ -474,11 +483,3 @@ def _passages_of(queries: Sequence[Query]) -> list[Document]:
         for passage in query.passages:
             by_id.setdefault(passage.id, passage)
     return list(by_id.values())
-
-
-def digest_of(passages: Sequence[Document]) -> str:
-    """SHA-256 over passages, as hex, whatever files they came from."""
-    digest = hashlib.sha256()
-    for passage in passages:
-        digest.update(passage.model_dump_json().encode("utf-8"))
-    return digest.hexdigest()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pipelines.conrag import generation
 from pipelines.conrag.answer_worth import citation_judge
-from pipelines.conrag.data import Dataset, Query, digest_of, read
+from pipelines.conrag.data import Dataset, Query, read
 from pipelines.conrag.metrics import METRICS, OURS
 from pipelines.conrag.pipeline import evaluate
 from pipelines.conrag.result import ClaimResult
@@ -118,7 +118,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             "half": claims.part,
             "settings": tagging.judging(),
             "conrag": settings.model_dump(),
-            "retrieval": {"passages": digest_of(claims.corpus), **search.about},
+            "retrieval": {"passages": claims.corpus_digest, **search.about},
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": temperature, "seed": seed},
             "judge": {"identity": judge.label.identity},
@@ -225,8 +225,7 @@ def _search(
     """
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     embedder = Embedder(embedding, device=device) if embedding else None
-    corpus = digest_of(claims.corpus)[:8]
-    folder = models.folder.path / f"index-{claims.name}-{claims.part}-{corpus}"
+    folder = models.folder.path / f"index-{claims.name}-{claims.part}-{claims.corpus_digest[:8]}"
     with models.counting("passages", len(claims.corpus)) as counter:
         if (folder / ABOUT).exists():
             index = Index(folder, embedder)

@@ -22,7 +22,7 @@ from pipelines.data.jsonl import utf8
 from pipelines.data.records import Document, Label, Text, as_document
 from pipelines.data.released import Entry, content, entries, record
 from pipelines.errors import InputError
-from pipelines.files import SAMPLES_FOLDER
+from pipelines.files import SAMPLES_FOLDER, refuse_pipe
 
 NAME = "TruthfulQA"
 
@@ -116,8 +116,11 @@ def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
 
 def digest(path: Path, documents: Path | None = None) -> str:
     """SHA-256 of a file of questions, together with its file of documents if given."""
-    both = content(path) + (b"" if documents is None else content(documents))
-    return hashlib.sha256(both).hexdigest()
+    digest = hashlib.sha256()
+    for file in filter(None, (path, documents)):
+        refuse_pipe(file)
+        digest.update(content(file))
+    return digest.hexdigest()
 
 
 def _rows(raw: bytes, path: Path) -> Iterator[tuple[str, TruthfulQuestion]]:
